@@ -3,9 +3,9 @@
 Run `python tools/blind_fit.py COUNT [FIRST]`: drives FIRST .. FIRST + COUNT - 1, each from its own seed. One in three
 has a property that the fit's model lacks: a seek curve of two parts, times that scatter by Laplace's law, or one time
 in a hundred that is far too long. The input of the fit: a data sheet (rounded, off by up to 15 %; the overheads of a
-drive of the class, not its own), a chain of 1 000 reads and 500 writes, a sweep over six depths, twenty rates.
-Printed: the error on loads that were not used for the fit, whether intervals contain the truth, and how wide they
-are.
+drive of the class, not its own), a chain of 1 000 reads and 500 writes, a sweep over six depths, twenty rates. A guard
+is a time, up to half a revolution, or a share of the seek. Printed: the error on loads that were not used for the fit,
+whether intervals contain the truth, and how wide they are, and whether the rules are right.
 """
 
 from __future__ import annotations
@@ -22,19 +22,13 @@ from typing import Any
 import numpy as np
 
 from drivelab import _core, cli, simulate
+from drivelab.fit.policy_numbers import SHARE
 from drivelab.report import toml_text
 from drivelab.scenarios.scenario import Source, plan
 
 DEPTHS = [1, 2, 4, 8, 16, 32]
 LACKING = ("another seek curve", "another scatter", "outliers")
-DECIDED = (
-    "rpm",
-    "geometry.outer_rate",
-    "geometry.inner_to_outer",
-    "seek.average",
-    "firmware.read_miss",
-    "firmware.write",
-)
+RULES = ("wrong", "among those as good", "right")
 LOADS: dict[str, dict[str, Any]] = {
     "64k reads": {"rw": "randread", "bs": "64KiB", "iodepth": 1},
     "reads, depth 6": {"rw": "randread", "bs": "4KiB", "iodepth": 6},
@@ -61,7 +55,7 @@ def drawn(seed: int) -> tuple[dict[str, Any], dict[str, Any], str]:
         "protocol": "ncq",
         "depth": 32,
         "order": order,
-        "read_margin": _ms(draw.uniform(0, 0.6)),
+        **_guard(seed, nominal, draw.uniform(0, 0.6)),
     }
     if order == "aged-sptf":
         queue["age_weight"] = round(float(np.exp(draw.uniform(np.log(0.004), np.log(0.3)))), 5)
@@ -113,6 +107,16 @@ def drawn(seed: int) -> tuple[dict[str, Any], dict[str, Any], str]:
     if lacks == "another seek curve":
         truth["seek"] = _two_parts(truth, average)
     return truth, sheet, lacks
+
+
+def _guard(seed: int, rpm: float, short: float) -> dict[str, Any]:
+    """The guard: `short`, or of every fourth drive up to 4 ms or half a revolution, of every fourth a share."""
+    draw = np.random.default_rng([20_262, seed])
+    if seed % 4 == 1:
+        return {"read_margin": _ms(draw.uniform(0.6, min(4.0, 30_000 / rpm)))}
+    if seed % 4 == 3:
+        return {"seek_margin": round(float(draw.uniform(0.05, 0.9)), 3)}
+    return {"read_margin": _ms(short)}
 
 
 def _two_parts(truth: dict[str, Any], average: float) -> dict[str, Any]:
@@ -235,7 +239,22 @@ def recovered(seed: int) -> dict[str, Any]:
         real = _real(truth, one["key"])
         if real is not None:
             inside[one["key"]] = {**one, "truth": real, "inside": one["low"] <= real <= one["high"]}
-    return {"seed": seed, "lacks": lacks, "errors": errors, "parameters": inside, "seconds": took}
+    rules = [
+        (one["order"], one["chooses"], "share" if one["guard"] == SHARE else "time")
+        for one in report["policies"]
+    ]
+    share = "share" if "seek_margin" in truth["queue"] else "time"
+    right = truth["queue"]["order"], "at-media-end", share
+    good = [rule for rule, one in zip(rules, report["policies"], strict=True) if one["as_good"]]
+    return {
+        "seed": seed,
+        "lacks": lacks,
+        "errors": errors,
+        "parameters": inside,
+        "seconds": took,
+        "rule": 2 if rules[0] == right else 1 if right in good else 0,
+        "good": len(good),
+    }
 
 
 def _fit(folder: Path) -> dict[str, Any]:
@@ -292,6 +311,8 @@ def table(rows: list[dict[str, Any]]) -> str:
             f"{name}: {len(some)} drives; error on other loads: median {100 * np.median(errors):.2f} %, "
             f"worst {100 * errors.max():.2f} %; "
             f"{100 * share:.1f} % of {len(decided)} decided parameters in their intervals; "
+            f"rules right {sum(r['rule'] == 2 for r in some)}, "
+            f"among those as good {sum(r['rule'] == 1 for r in some)}, of {np.mean([r['good'] for r in some]):.1f}; "
             f"fit {np.median([r['seconds'] for r in some]):.0f} s"
         )
     keys = sorted({key for row in rows for key in row["parameters"]})
@@ -327,7 +348,8 @@ def main() -> None:
             if one["mark"] == "fitted" and not one["inside"]
         )
         print(
-            f"{seed} {row['lacks'] or 'sound'} {row['seconds']:.0f} s: {worst} %; outside: {out or 'none'}",
+            f"{seed} {row['lacks'] or 'sound'} {row['seconds']:.0f} s: {worst} %; rules {RULES[row['rule']]} of "
+            f"{row['good']}; outside: {out or 'none'}",
             flush=True,
         )
     print(table(rows))

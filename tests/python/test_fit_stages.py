@@ -16,31 +16,25 @@ from hypothesis import strategies as st
 from samples import sample
 
 from drivelab.errors import InputError
-from drivelab.fit import stages
 from drivelab.fit.chain import _on_one_track, timed
 from drivelab.fit.draft import start_of
+from drivelab.fit.fitted import ONE_OF_MANY, Fitted, Parameter
 from drivelab.fit.inputs import Requests, Surface, read_chain, read_surface, read_trace
 from drivelab.fit.mechanics import Model, chain_parameters
 from drivelab.fit.output import drive_file
 from drivelab.fit.parameters import (
-    KNOTS,
-    ONE_OF_MANY,
-    Fitted,
-    Parameter,
-    average_seek,
     bent,
     cylinders_of,
-    hats,
     laid_over,
-    lee,
     seek_points,
 )
 from drivelab.fit.policy import scaled
 from drivelab.fit.policy_numbers import best_numbers
 from drivelab.fit.quantities import data_bytes, rate_bytes, share, spindle_rpm, time_ms, time_text
 from drivelab.fit.replaying import TRACE_BLOCK, Replays, held_out
+from drivelab.fit.results import Found, joined
 from drivelab.fit.sampling import ensemble
-from drivelab.fit.stages import Found
+from drivelab.fit.seek_curve import KNOTS, average_seek, hats, lee
 from drivelab.fit.sweep_files import read_sweeps
 from drivelab.fit.sweeping import Sweeps, _whitened
 from drivelab.fit.trace_intervals import _minimum, _one
@@ -192,7 +186,7 @@ def test_a_draft_keeps_one_form_of_the_seek_curve_and_both_parts_of_an_overhead(
 def chain_of(folder, drive):
     write_chain(folder, "chain.csv", reads=300, writes=100)
     chain = read_chain(folder / "chain.csv")
-    replays = Replays(stages.joined([chain]), held_out(chain, 0))
+    replays = Replays(joined([chain]), held_out(chain, 0))
     return replays, start_of(str(folder / drive))
 
 
@@ -327,7 +321,7 @@ def test_a_surface_gives_its_rates_back(outer, inner):
     zones = int(draft.get("geometry.zone_count", 16))
     offset = (np.arange(20) + 0.5) / 20 * capacity
     rates = rate_at(offset, 1e6 * outer, inner, zones, capacity)
-    _, fitted, rows = fit_surface(draft, Surface("made up", offset, rates), ())
+    _, fitted, rows, _ = fit_surface(draft, Surface("made up", offset, rates), ())
     told = {one.key: one for one in fitted}
     assert told["geometry.outer_rate"].value == pytest.approx(outer, rel=0.015)
     assert told["geometry.inner_to_outer"].value == pytest.approx(inner, rel=0.02)

@@ -16,7 +16,8 @@ from drivelab.errors import InputError, TraceError, raw, ref
 from drivelab.fit.draft import given, start_of
 from drivelab.fit.inputs import read_geometry
 from drivelab.fit.output import Report, drive_file, report
-from drivelab.fit.stages import Measured, run
+from drivelab.fit.results import Measured
+from drivelab.fit.stages import run
 from drivelab.fit.zones import of_geometry
 
 __all__ = ["Measured", "Report", "fit_measured"]

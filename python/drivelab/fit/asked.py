@@ -13,7 +13,7 @@ from drivelab.fit import fit_measured
 from drivelab.fit.inputs import read_chain, read_surface, read_trace
 from drivelab.fit.output import Report
 from drivelab.fit.quantities import data_bytes, share
-from drivelab.fit.stages import Measured
+from drivelab.fit.results import Measured
 from drivelab.fit.sweep_files import read_sweeps
 from drivelab.host.files import write_text
 from drivelab.runs.simulation import default_workers

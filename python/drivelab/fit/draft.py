@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from drivelab import _core
 from drivelab.errors import InputError, ScenarioError, ref
+from drivelab.fit.seek_curve import LEE, ROOT_LINE
 from drivelab.report import toml_text
 from drivelab.scenarios.catalogue import catalogue_entry
 from drivelab.scenarios.scenario import Source, plan
 
 SEEK_FORMS = ("table", "single", "average", "full", "form", "longer_settle", "a", "b", "limit", "c", "e")
-LEE = "lee"
-"""The form of the seek curve that a fit lays through three times."""
+_THREE = frozenset(f"seek.{key}" for key in ("single", "average", "full", "form", "longer_settle"))
+"""The keys of a curve through three times; those of them that are not replaced remain."""
 _SKIPPED = ("sources.",)
 
 
@@ -52,10 +53,16 @@ class Draft:
     def having(self, values: Mapping[str, Any]) -> Draft:
         """The same drive with these values; of the forms of the seek curve only the new one remains."""
         found = dict(self.values)
-        if any(key.startswith("seek.") for key in values):
-            found |= {f"seek.{form}": None for form in SEEK_FORMS if f"seek.{form}" not in values}
-            if "seek.single" in values:
-                found["seek.form"] = LEE
+        given = {key for key in values if key.removeprefix("seek.") in SEEK_FORMS and key.startswith("seek.")}
+        if given:
+            kept = _THREE if given <= _THREE else frozenset()
+            found |= {
+                key: self.get(key) if key in kept else None
+                for key in (f"seek.{form}" for form in SEEK_FORMS)
+                if key not in values
+            }
+            if found.get("seek.longer_settle") is not None and values.get("seek.form") == LEE:
+                found["seek.longer_settle"] = None
         return replace(self, values={**found, **values})
 
     def keys(self) -> dict[str, Any]:
@@ -121,7 +128,6 @@ def start_of(name: str) -> Draft:
     sources: dict[str, str] = {}
     for below in reversed(entry["bases"]):
         sources |= below["sources"]
-    facts = _with_form(facts)
     return _with_times_of_class(Draft(Path(entry["name"]).stem, facts, sources | entry["sources"]))
 
 
@@ -131,23 +137,29 @@ def _with_times_of_class(draft: Draft) -> Draft:
         assumed = (draft.plan().in_force[0] or {}).get("assumed", ())
     except ScenarioError:
         # The fit may be given what the start lacks, and tells what is wrong with it where it is not.
-        return draft
+        return _with_form(draft, ())
     of = {
         one["key"]: {"value": one["value"], "mark": "inferred", "source": one["because"]}
         for one in assumed
         # The skews follow from these times, unless the fit determines them.
         if one["key"].startswith(("firmware.", "settle.")) and one["key"] != "firmware.class"
     }
+    return _with_form(replace(draft, facts={**draft.facts, **of}), assumed)
+
+
+def _with_form(draft: Draft, assumed: Sequence[Mapping[str, Any]]) -> Draft:
+    """The draft with the form of its three seek times, which its class supplies where it says none."""
+    if draft.get("seek.single") is None or draft.get("seek.form") is not None:
+        return draft
+    of = {
+        one["key"]: {"value": one["value"], "mark": "inferred", "source": one["because"]}
+        for one in assumed
+        if one["key"] in {"seek.form", "seek.longer_settle"}
+    }
+    if "seek.form" not in of:
+        form = LEE if draft.get("seek.longer_settle") is None else ROOT_LINE
+        of["seek.form"] = {"value": form, "mark": "inferred", "source": "the usual form of three seek times"}
     return replace(draft, facts={**draft.facts, **of})
-
-
-def _with_form(facts: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """The facts with Lee's form of three seek times, whatever the start has: the fit is linear in them by that form."""
-    if "seek.single" not in facts:
-        return facts
-    source = facts.get("seek.form", {}).get("source") or "the form in which a fit determines three seek times"
-    form = {"value": LEE, "mark": "inferred", "source": source}
-    return {**{key: fact for key, fact in facts.items() if key != "seek.longer_settle"}, "seek.form": form}
 
 
 def given(text: str) -> tuple[str, Any]:

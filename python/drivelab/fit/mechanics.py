@@ -18,9 +18,11 @@ from scipy.special import ndtr
 
 from drivelab.fit.chain import HOST_MS, HOST_USUAL, LEAST_JITTER, RPM_DOUBT, SURE, Timed, off_whole_turns
 from drivelab.fit.draft import Draft
+from drivelab.fit.fitted import Parameter
 from drivelab.fit.inputs import Flags, Numbers
-from drivelab.fit.parameters import KNOTS, Parameter, hats, lee, number_of, overhead, seek_points
+from drivelab.fit.parameters import longer_settle, number_of, overhead, seek_points
 from drivelab.fit.sampling import ensemble
+from drivelab.fit.seek_curve import KNOTS, LEE, ROOT_LINE, hats, lee, root_line, runs_through
 
 _OUTLIERS = 0.01
 _WALKERS = 40
@@ -171,10 +173,19 @@ class Model:
         return None
 
     @cached_property
+    def _shape(self) -> str:
+        """The form of the curve through them."""
+        return ROOT_LINE if self.draft.get("seek.form") == ROOT_LINE else LEE
+
+    @cached_property
+    def _longer(self) -> float:
+        return longer_settle(self.draft)
+
+    @cached_property
     def _basis(self) -> Numbers:
         """The seek of each request: per millisecond of each seek time, or with the draft's curve."""
         distance, cylinders = self._served.distance, self.data.cylinders
-        if self._form is not None:
+        if self._form is not None and self._shape == LEE:
             return np.array([lee(distance, cylinders, *np.eye(3)[k]) for k in range(3)])
         return np.interp(distance, *seek_points(self.draft, cylinders))
 
@@ -186,10 +197,9 @@ class Model:
         """The log prior; minus infinity outside of the bounds."""
         start, spread, low, high = self._beliefs
         inside = ((rows >= low) & (rows <= high)).all(axis=1)
-        keys = self._keys
-        if all(key in keys for key in FORM):
-            single, average, full = (rows[:, keys.index(key)] for key in FORM)
-            inside &= (single < 0.95 * average) & (average < 0.95 * full)
+        column = {key: rows[:, place] for place, key in enumerate(self._keys)}
+        if any(key in column for key in FORM):
+            inside &= runs_through(self._shape, self._three_times(column, len(rows)), self._longer)
         value = -0.5 * (((rows - start) / spread) ** 2).sum(axis=1)
         return np.where(inside, value, -np.inf)
 
@@ -288,10 +298,17 @@ class Model:
             since = since * (1 - column[STRETCH][:, None])
         return off_whole_turns(since + host, turn, period)
 
+    def _three_times(self, column: Mapping[str, Numbers], rows: int) -> Numbers:
+        form = self._form or {}
+        return np.column_stack([column[key] if key in column else np.full(rows, form[key]) for key in FORM])
+
     def _seek(self, column: dict[str, Numbers], rows: int) -> Numbers:
-        if (form := self._form) is not None:
-            times = [column[key] if key in column else np.full(rows, form[key]) for key in FORM]
-            time = np.column_stack(times) @ self._basis
+        if self._form is not None:
+            three = self._three_times(column, rows)
+            if self._shape == ROOT_LINE:
+                time = root_line(self._served.distance, self.data.cylinders, three, self._longer)
+            else:
+                time = three @ self._basis
         else:
             time = np.broadcast_to(self._basis, (rows, len(self._basis)))
         if "seek.bend.0" in column:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from drivelab import _core
+from drivelab.fit.contradictions import Contradiction
 from drivelab.fit.draft import SEEK_FORMS, Draft
-from drivelab.fit.parameters import ONE_OF_MANY, Fitted
+from drivelab.fit.fitted import AT_BOUND, FITTED, ONE_OF_MANY, UNDECIDED, Fitted
 from drivelab.fit.replaying import Group, Replays, held_out, scored
-from drivelab.fit.stages import Found, Measured, held_out_of, joined
+from drivelab.fit.results import Found, Measured, held_out_of, joined
 from drivelab.report import toml_text
 from drivelab.report.pictures import drawn
 from drivelab.report.table import Cell, Table
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     import altair
 
 SOURCE = "FIT"
-UNDECIDED = "the data do not decide it"
+_NOT_DECIDED = "the data do not decide it"
+_MARKS = {UNDECIDED: _NOT_DECIDED, AT_BOUND: "at its bound"}
 _LEFT = "the start's value"
 
 
@@ -54,6 +56,11 @@ class Report:
         """All parameters, sorted by key."""
         return sorted(self.found.fitted.values(), key=lambda one: one.key)
 
+    @property
+    def contradictions(self) -> list[Contradiction]:
+        """Measurements that contradict each other beyond their errors, and which of them the file follows."""
+        return [Contradiction(**one) for one in self.found.contradictions]
+
     def to_dict(self) -> dict[str, Any]:
         """What `drivelab fit --json` prints."""
         first = self.scored[0].held_out if self.scored else {"demerit_ms": None, "mean_error": None}
@@ -78,6 +85,7 @@ class Report:
             "sweep": found.sweep,
             "policies": found.candidates,
             "guard_and_scatter": found.guard_and_scatter or None,
+            "contradictions": found.contradictions,
             "surface": found.surface,
             "notes": found.notes,
         }
@@ -88,12 +96,16 @@ class Report:
         return {"version": _core.VERSION, "model_version": _core.MODEL_VERSION, "seed": plan.seed}
 
     def tables(self) -> list[Table]:
-        """Tables of parameters, groups and the sweep."""
+        """Tables of parameters, groups, the sweep, the rules that explain it equally well, and contradictions."""
         tables = [_parameters(self.parameters())]
         if self.scored:
             tables.append(_groups(self.scored))
         if self.found.sweep:
             tables.append(_sweep(self.found.sweep))
+        if self.found.candidates:
+            tables.append(_policies(self.found.candidates))
+        if self.contradictions:
+            tables.append(_contradictions(self.contradictions))
         return tables
 
     def chart(self, path: str | Path | None = None) -> altair.TopLevelMixin:
@@ -178,11 +190,16 @@ def _fact(draft: Draft, found: Found, key: str, value: object, given: Mapping[st
             "mark": "fitted",
             "source": f"{SOURCE}: {'; '.join(['a curve bent to the measurement', *_intervals(_curve(found))])}",
         }
-    fitted = [one for one in of if one.mark == "fitted"]
+    bounds = [one for one in of if one.mark == AT_BOUND]
+    if bounds:
+        # No mark: the edge of a search is no figure of the drive.
+        texts = [f"{interval}, {one.note}" for one, interval in zip(bounds, _intervals(bounds), strict=True)]
+        return {"value": value, "source": f"{SOURCE}: {'; '.join(texts)}"}
+    fitted = [one for one in of if one.mark == FITTED]
     if fitted:
         return {"value": value, "mark": "fitted", "source": f"{SOURCE}: {'; '.join(_intervals(fitted))}"}
     if any(one.note == ONE_OF_MANY for one in of):
-        return {"value": value, "source": f"{SOURCE}: {ONE_OF_MANY}; {UNDECIDED}"}
+        return {"value": value, "source": f"{SOURCE}: {ONE_OF_MANY}; {_NOT_DECIDED}"}
     if key in found.rules:
         return {"value": value, "mark": "fitted", "source": f"{SOURCE}: explains the measurement best"}
     if key in draft.values and before.get("value") != value and not of:
@@ -191,7 +208,7 @@ def _fact(draft: Draft, found: Found, key: str, value: object, given: Mapping[st
     if before.get("mark"):
         fact["mark"] = before["mark"]
     doubt = [before["source"]] if before.get("source") else [_LEFT]
-    fact["source"] = "; ".join([*doubt, *([UNDECIDED] if of else [])])
+    fact["source"] = "; ".join([*doubt, *([_NOT_DECIDED] if of or key in found.undecided else [])])
     return fact
 
 
@@ -223,7 +240,7 @@ def _parameters(fitted: Sequence[Fitted]) -> Table:
     columns = ["parameter", "value", "90 % from", "to", "unit", "mark"]
     rows = []
     for one in fitted:
-        mark = UNDECIDED if one.mark == "undecided" else one.mark
+        mark = _MARKS.get(one.mark, one.mark)
         rows.append(
             [
                 Cell(one.key),
@@ -266,6 +283,42 @@ def _sweep(found: Sequence[Mapping[str, Any]]) -> Table:
         for row in found
     ]
     return Table(columns, rows)
+
+
+def _policies(found: Sequence[Mapping[str, Any]]) -> Table:
+    """The rules of the file, and those that predict depths as well that they were not fitted to."""
+    columns = ["order", "chooses", "guard", "held-out error %", "mark"]
+    rows = [
+        [
+            Cell(row["order"]),
+            Cell(row["chooses"]),
+            Cell(row["guard"] or "-"),
+            Cell(f"{100 * row['held_out_error']:.2f}"),
+            Cell("as good" if place else "the file's"),
+        ]
+        for place, row in enumerate(found)
+        if row["as_good"]
+    ]
+    return Table(columns, rows, left=frozenset({0, 1, 2, 4}))
+
+
+def _contradictions(found: Sequence[Contradiction]) -> Table:
+    columns = ["contradiction", "unit", "figure", "error", "by", "figure", "error", "by", "the file follows"]
+    rows = [
+        [
+            Cell(one.what),
+            Cell(one.unit),
+            Cell(f"{one.value:.4g}"),
+            Cell(f"{one.error:.2g}"),
+            Cell(one.source),
+            Cell(f"{one.other_value:.4g}"),
+            Cell(f"{one.other_error:.2g}"),
+            Cell(one.other_source),
+            Cell(one.follows),
+        ]
+        for one in found
+    ]
+    return Table(columns, rows, left=frozenset({0, 1, 4, 7, 8}))
 
 
 def _percent(share: float | None) -> str:

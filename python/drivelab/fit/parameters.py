@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,57 +10,13 @@ import numpy as np
 from drivelab import _core
 from drivelab.errors import InputError
 from drivelab.fit.draft import Draft
+from drivelab.fit.fitted import Parameter
 from drivelab.fit.inputs import Numbers
-from drivelab.fit.quantities import rate_bytes, spindle_rpm, time_ms, time_text
-
-KNOTS = (0.0, 0.12, 0.35, 0.65, 1.0)
-"""The knots at which a seek curve is bent: square roots of the distance, as fractions of that of the longest."""
+from drivelab.fit.quantities import rate_bytes, share, spindle_rpm, time_ms, time_text
+from drivelab.fit.seek_curve import KNOTS, ROOT_LINE, hats, lee, root_line
 
 _TABLE_POINTS = 48
 _CYLINDERS: dict[str, int] = {}
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A fitted number; times in milliseconds, spindle speeds in rpm, rates in MB/s, others without unit."""
-
-    key: str
-    start: float
-    spread: float
-    """The standard deviation of the prior around the start value."""
-    low: float
-    high: float
-    unit: str = "ms"
-
-
-ONE_OF_MANY = "one of the values that explain the measurement"
-"""The note of an undecided parameter that is not the start's value."""
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """The result for a parameter."""
-
-    key: str
-    value: float
-    low: float
-    high: float
-    mark: str
-    """`fitted`, `undecided` (the data do not determine it: the start's value remains, or has the note) or `known`."""
-    unit: str = "ms"
-    note: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The entry in `drivelab fit --json`."""
-        found = {
-            "key": self.key,
-            "value": self.value,
-            "low": self.low,
-            "high": self.high,
-            "mark": self.mark,
-            "unit": self.unit,
-        }
-        return found | ({"note": self.note} if self.note else {})
 
 
 def number_of(draft: Draft, key: str, default: float = 0.0) -> float:
@@ -119,7 +74,7 @@ def text_of(key: str, number: float) -> Any:  # noqa: ANN401 - as the file has i
         return f"{number:.4f}rpm"
     if key.startswith("link."):
         return f"{round(number * 1e6)}B/s"
-    if key in {"queue.age_weight", "queue.age_share"}:
+    if key in {"queue.age_weight", "queue.age_share", "queue.seek_margin"}:
         return round(number, 6)
     return time_text(number)
 
@@ -150,6 +105,8 @@ def seek_points(draft: Draft, cylinders: int) -> tuple[Numbers, Numbers]:
     at = np.unique(np.round(root**2))
     if draft.get("seek.single") is not None:
         single, average, full = (time_ms(draft.get(f"seek.{key}")) for key in ("single", "average", "full"))
+        if draft.get("seek.form") == ROOT_LINE:
+            return at, root_line(at, cylinders, np.array([[single, average, full]]), longer_settle(draft))[0]
         return at, lee(at, cylinders, single, average, full)
     if draft.get("seek.limit") is not None:
         short = time_ms(draft.get("seek.a", "0ms")) + time_ms(draft.get("seek.b")) * np.sqrt(at)
@@ -160,21 +117,10 @@ def seek_points(draft: Draft, cylinders: int) -> tuple[Numbers, Numbers]:
     )
 
 
-def lee(distance: Numbers, cylinders: int, single: float, average: float, full: float) -> Numbers:
-    """E. K. Lee's curve through the three seek times (R. H. Katz, E. K. Lee, UCB//CSD-93-770): `a sqrt(x-1) + b(x-1) +
-    c`.
-    """
-    n = cylinders
-    a = (-10 * single + 15 * average - 5 * full) / (3 * np.sqrt(n))
-    b = (7 * single - 15 * average + 8 * full) / (3 * n)
-    x = np.maximum(distance - 1, 0)
-    return np.asarray(a * np.sqrt(x) + b * x + single)
-
-
-def hats(distance: Numbers, cylinders: int) -> Numbers:
-    """The weight of each knot at these distances: one column per knot."""
-    root = np.sqrt(np.clip(distance / max(cylinders - 1, 1), 0, 1))
-    return np.column_stack([np.interp(root, KNOTS, np.eye(len(KNOTS))[k]) for k in range(len(KNOTS))])
+def longer_settle(draft: Draft) -> float:
+    """How much longer a seek over more than one cylinder settles, as a fraction."""
+    value = draft.get("seek.longer_settle")
+    return 0.0 if value is None else share(value) if isinstance(value, str) else float(value) / 100
 
 
 def bent(draft: Draft, bends: Numbers) -> Draft:
@@ -183,14 +129,6 @@ def bent(draft: Draft, bends: Numbers) -> Draft:
     at, time = seek_points(draft, cylinders)
     time = np.maximum(time + hats(at, cylinders) @ bends, 0.01)
     return draft.having({"seek.table": [[int(d), time_text(t)] for d, t in zip(at, time, strict=True)]})
-
-
-def average_seek(at: Numbers, time: Numbers, cylinders: int) -> float:
-    """The mean over random pairs of cylinders, with weight 2 (C - d) / C^2."""
-    distance = np.unique(np.round(np.linspace(1, np.sqrt(max(cylinders - 1, 2)), 2000) ** 2))
-    middle = np.concatenate([[0.5], (distance[1:] + distance[:-1]) / 2, [cylinders - 0.5]])
-    mass = np.diff(2 * middle / cylinders - (middle / cylinders) ** 2)
-    return float(np.sum(mass * np.interp(distance, at, time)) / np.sum(mass))
 
 
 def trace_parameters(draft: Draft, known: Sequence[str]) -> list[Parameter]:

@@ -1,14 +1,15 @@
 """The firmware's policy from a sweep over queue depth: order, ageing, guard and time of choice, by simulation.
 
-The rate at each depth has an error of 1 %, its 99th percentile of 6 %. Another order replaces the start's if it
-explains the sweep better by more than its additional parameters cost (Akaike's criterion); equally good orders are
-reported. Guard (`queue.read_margin`) and scatter trade off: with either, fewer requests are reached in time. The
-scatter is that of the chain or the start's, the guard is fitted; their correlation, and the fit with either at zero,
-are reported.
+The rate at each depth has an error of 1 %, its 99th percentile of 6 %. The rules are those that predict best the depths
+that were left out, each in turn (leave_one_out.py); those that do as well within the errors are reported. A guard is a
+time or a share of the seek. Guard and scatter trade off: with either, fewer requests are reached in time. The scatter
+is that of the chain or the start's, the guard is fitted; their correlation, and the fit with either at zero, are
+reported.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,16 +18,36 @@ import numpy as np
 from scipy import optimize
 
 from drivelab.fit.draft import Draft
+from drivelab.fit.fitted import Fitted, judged
 from drivelab.fit.inputs import Numbers, Sweep
-from drivelab.fit.parameters import ONE_OF_MANY, Fitted, laid_over, number_of
-from drivelab.fit.policy_numbers import AGES, BY_TIME, Candidate, best_numbers, parameters_of
-from drivelab.fit.quantities import time_text
+from drivelab.fit.parameters import laid_over, number_of
+from drivelab.fit.policy_numbers import (
+    AGES,
+    BY_TIME,
+    MARGINS,
+    SEEK_MARGIN,
+    SHARE,
+    TIME,
+    Candidate,
+    best_numbers,
+    guards_of,
+    parameters_of,
+    unfitted,
+)
+from drivelab.fit.quantities import time_ms, time_text
 from drivelab.fit.sweeping import Sweeps
 from drivelab.fit.tracing import Tell
 
 _LINE = 9
 _NORMAL = 1.645
 _ORDERS = ("fcfs", "c-look", "sstf", *BY_TIME)
+_SHARED = 2
+"""So many orders are tried with the other guard."""
+_FAR_OFF, _FAR_OFF_LEAST = 4.0, 20.0
+_LEAST_BEHIND = 2.0
+"""A difference of held-out losses that decides nothing."""
+_RANGES = {"queue.read_margin": 2.0, "queue.write_margin": 2.0}
+"""Guards in ms are known if their interval is less than half of this wide."""
 _CHOOSES = ("at-media-end", "one-ahead", "after-answer", "at-completion")
 
 
@@ -36,12 +57,12 @@ class Policy:
 
     draft: Draft
     fitted: list[Fitted]
-    rows: list[dict[str, Any]]
-    """Each depth as measured and as simulated."""
     candidates: list[dict[str, Any]]
     guard_and_scatter: dict[str, float | None] = field(default_factory=dict)
     by_class: str | None = None
     """The class whose firmware explains the sweeps without changes."""
+    form: str | None = None
+    """The form of the seek curve that the sweeps decide."""
 
 
 def scaled(draft: Draft, factor: float) -> Draft:
@@ -51,18 +72,12 @@ def scaled(draft: Draft, factor: float) -> Draft:
     for key in sorted(keys):
         value = draft.get(f"seek.{key}")
         if key == "table" and value is not None:
-            values["seek.table"] = [[at, time_text(factor * _ms(time))] for at, time in value]
+            values["seek.table"] = [[at, time_text(factor * time_ms(time))] for at, time in value]
         elif value is not None:
-            values[f"seek.{key}"] = time_text(factor * _ms(value))
+            values[f"seek.{key}"] = time_text(factor * time_ms(value))
     if draft.get("seek.limit") is not None:
         values["seek.limit"] = draft.get("seek.limit")
     return draft.having(values)
-
-
-def _ms(value: object) -> float:
-    from drivelab.fit.quantities import time_ms  # noqa: PLC0415 - a short name for this file
-
-    return time_ms(value)
 
 
 def seek_scale(sweeps: Sweeps, draft: Draft) -> tuple[Draft, float] | None:
@@ -96,43 +111,91 @@ def _first_depth(sweep: Sweep) -> Sweep:
 
 
 def fit_policy(
-    sweeps: Sweeps, start: Draft, known: Sequence[str], tell: Tell, doubts: Mapping[str, float] | None = None
+    sweeps: Sweeps,
+    start: Draft,
+    known: Sequence[str],
+    tell: Tell,
+    doubts: Mapping[str, float] | None = None,
+    other: Draft | None = None,
 ) -> Policy:
-    """The order and its parameters that explain the sweeps best; `doubts` are standard deviations of the mechanics."""
+    """The firmware that predicts the depths best that it was not fitted to; `doubts` are standard deviations of the
+    mechanics, and `other` is the drive with the other form of the seek curve, where the sweep may decide that.
+    """
     start = _with_queue(sweeps, start, known)
-    found = _of_class(sweeps, start, known)
-    if start.get("queue.seek_margin") is not None and "queue.seek_margin" not in known:
-        # The fitted guard is a time; one that grows with the seek could not be distinguished from it.
-        start = start.having({"queue.seek_margin": None})
-    before = str(start.get("queue.order", "fcfs"))
-    orders = [before] if "queue.order" in known else list(dict.fromkeys([before, *_ORDERS]))
-    for place, order in enumerate(orders):
-        tell(f"order {order}", 0.6 * place / len(orders))
-        found.append(best_numbers(sweeps, _ordered(start, order), order, known))
-    best = min((one for one in found if not one.by_class), key=lambda one: one.criterion)
-    if "queue.chooses" not in known:
-        for place, chooses in enumerate(_CHOOSES):
-            tell(f"chooses {chooses}", 0.6 + 0.1 * place)
-            if best.draft.get("queue.chooses", "at-media-end") != chooses:
-                draft = best.draft.having({"queue.chooses": chooses})
-                found.append(best_numbers(sweeps, draft, best.order, known, best.point))
-        best = min(found, key=lambda one: one.criterion)
+    found = _candidates(sweeps, start, known, tell)
+    best = min(found, key=lambda one: one.held_out.loss)
+    # No number of a class is fitted: it stays if no order is better beyond the errors.
+    best = next((one for one in found if one.by_class and _is_as_good(one, best)), best)
+    form = None
+    if other is not None:
+        best, form = _with_form(sweeps, best, other, known)
+        found = [*found, best]
     tell("intervals", 0.9)
     draft = laid_over(best.draft, best.point)
     fitted, correlation = _intervals(sweeps, best, known, doubts or {})
-    traded = _traded(sweeps, best, correlation) if best.order in BY_TIME else {}
-    ranked = sorted(found, key=lambda one: one.criterion)
+    traded = _traded(sweeps, best, correlation) if best.guard else {}
+    others = sorted((one for one in found if one is not best), key=lambda one: one.held_out.loss)
     ranking = [
         {
             "order": one.order,
             "chooses": one.chooses,
+            "guard": one.guard,
             "loss": one.loss,
-            "as_good": one.criterion - best.criterion < 4,
+            "held_out_loss": one.held_out.loss,
+            "held_out_error": one.held_out.error,
+            "as_good": one is best or _is_as_good(one, best),
         }
-        for one in ranked
+        for one in (best, *others)
     ]
     by_class = best.order if best.by_class else None
-    return Policy(draft, fitted, rows_of(sweeps, draft), ranking, traded, by_class)
+    return Policy(draft, fitted, ranking, traded, by_class, form)
+
+
+def _with_form(
+    sweeps: Sweeps, best: Candidate, other: Draft, known: Sequence[str]
+) -> tuple[Candidate, str | None]:
+    """The same rules on the other form of the seek curve if they predict better beyond the errors, and the form that is
+    decided.
+    """
+    draft = other.having({key: best.draft.get(key) for key in best.draft.keys_of("queue.")})
+    if best.by_class:
+        tried = unfitted(sweeps, draft, best.order, None, by_class=True)
+    else:
+        tried = best_numbers(sweeps, draft, best.order, known, best.guard, best.point)
+    if not _is_as_good(best, tried):
+        return tried, str(other.get("seek.form"))
+    return best, None if _is_as_good(tried, best) else str(best.draft.get("seek.form"))
+
+
+def _candidates(sweeps: Sweeps, start: Draft, known: Sequence[str], tell: Tell) -> list[Candidate]:
+    """The class, all orders, the best of them with a guard in shares of the seek, and other times of choice."""
+    found = _of_class(sweeps, start, known)
+    before = str(start.get("queue.order", "fcfs"))
+    orders = [before] if "queue.order" in known else list(dict.fromkeys([before, *_ORDERS]))
+    ordered = []
+    for place, order in enumerate(orders):
+        tell(f"order {order}", 0.4 * place / len(orders))
+        guard = guards_of(order, known)[0]
+        ordered.append(best_numbers(sweeps, _ordered(start, order), order, known, guard))
+    near = [one for one in sorted(ordered, key=lambda one: one.loss) if one.guard == TIME][:_SHARED]
+    for one in near:
+        if SHARE in guards_of(one.order, known) and one.loss <= _FAR_OFF * near[0].loss + _FAR_OFF_LEAST:
+            tell(f"guard of {one.order}", 0.4)
+            ordered.append(best_numbers(sweeps, _ordered(start, one.order), one.order, known, SHARE))
+    best = min(ordered, key=lambda one: one.held_out.loss)
+    if "queue.chooses" not in known:
+        for place, chooses in enumerate(_CHOOSES):
+            tell(f"chooses {chooses}", 0.6 + 0.1 * place)
+            if best.chooses != chooses:
+                draft = best.draft.having({"queue.chooses": chooses})
+                ordered.append(best_numbers(sweeps, draft, best.order, known, best.guard, best.point))
+    return found + ordered
+
+
+def _is_as_good(one: Candidate, best: Candidate) -> bool:
+    """Whether the held-out deviations of one are no larger than those of the best, within their standard error."""
+    behind, error = one.held_out.behind(best.held_out)
+    return behind <= max(error, _LEAST_BEHIND)
 
 
 def _with_queue(sweeps: Sweeps, start: Draft, known: Sequence[str]) -> Draft:
@@ -152,8 +215,7 @@ def _of_class(sweeps: Sweeps, start: Draft, known: Sequence[str]) -> list[Candid
     of = next(iter((start.plan().in_force[0] or {}).get("firmware", [])), None)
     if of is None or not of["supplied"] or any(key.startswith("queue.") for key in known):
         return []
-    chooses = str(dict(of["supplied"]).get("queue.chooses", "at-media-end"))
-    return [Candidate(start, f"class {of['class']}", {}, sweeps.loss(start), chooses, by_class=True)]
+    return [unfitted(sweeps, start, f"class {of['class']}", None, by_class=True)]
 
 
 def _ordered(start: Draft, order: str) -> Draft:
@@ -165,11 +227,12 @@ def _slopes(sweeps: Sweeps, draft: Draft, point: Mapping[str, float], steps: Map
     columns = []
     for key, step in steps.items():
         low = max(point[key] - step, 0.0)
+        high = min(point[key] + step, 1.0) if key == SEEK_MARGIN else point[key] + step
         up, down = (
             sweeps.residuals(laid_over(draft, _complete(draft, {**point, key: value})))
-            for value in (point[key] + step, low)
+            for value in (high, low)
         )
-        columns.append((up - down) / (point[key] + step - low))
+        columns.append((up - down) / (high - low))
     return np.column_stack(columns)
 
 
@@ -185,7 +248,7 @@ def _intervals(
     sweeps: Sweeps, best: Candidate, known: Sequence[str], doubts: Mapping[str, float]
 ) -> tuple[list[Fitted], float | None]:
     """The parameters with their intervals, from the slopes of the residuals; the correlation of guard and scatter."""
-    parameters = parameters_of(best.draft, best.order, known)
+    parameters = parameters_of(sweeps, best.draft, best.order, best.guard, known)
     if not parameters:
         return [], None
     point = {one.key: best.point[one.key] for one in parameters}
@@ -201,16 +264,16 @@ def _intervals(
     for place, one in enumerate(parameters):
         half = _NORMAL * float(np.sqrt(covariance[place, place]))
         low, high = max(point[one.key] - half, one.low), min(point[one.key] + half, one.high)
-        sure = high - low < 0.5 * (one.high - one.low)
-        mark, note = ("fitted", "") if sure else ("undecided", ONE_OF_MANY)
-        found.append(Fitted(one.key, point[one.key], low, high, mark, one.unit, note))
+        sure = high - low < 0.5 * min(one.high - one.low, _RANGES.get(one.key, math.inf))
+        found.append(judged(one, point[one.key], low, high, sure=sure))
     correlation = None
-    if "queue.read_margin" in point:
+    guards = [key for key in point if key in MARGINS]
+    if guards:
         scatter = max(number_of(best.draft, "settle.scatter"), 0.05)
         with_scatter = {**point, "settle.scatter": scatter}
         both = _slopes(sweeps, best.draft, with_scatter, {**steps, "settle.scatter": 0.5 * scatter})
         wide = _covariance(both, rest)
-        at, last = list(point).index("queue.read_margin"), len(point)
+        at, last = list(point).index(guards[0]), len(point)
         size = float(wide[at, at] * wide[last, last])
         correlation = float(wide[at, last] / np.sqrt(size)) if size > 0 else None
     return found, correlation
@@ -231,25 +294,30 @@ def _traded(sweeps: Sweeps, best: Candidate, correlation: float | None) -> dict[
         rest = sweeps.residuals(one)
         return float(np.sqrt(np.mean(rest[rest != 0] ** 2))) if (rest != 0).any() else 0.0
 
-    def without(held: str, free: str, most: float) -> tuple[float, float]:
-        fixed = draft.having({held: "0ms"})
-        line = optimize.minimize_scalar(
-            lambda x: sweeps.loss(laid_over(fixed, {free: x})),
-            bounds=(0.0, most),
-            method="bounded",
-            options={"maxiter": _LINE},
-        )
-        return float(line.x), error(laid_over(fixed, {free: float(line.x)}))
+    def without(held: Sequence[str], free: Sequence[str], most: float) -> tuple[float, float]:
+        fixed = draft.having({key: 0 if key == SEEK_MARGIN else "0ms" for key in held})
 
-    scatter, no_guard = without("queue.read_margin", "settle.scatter", 0.6)
-    guard, no_scatter = without("settle.scatter", "queue.read_margin", 2.0)
+        def at(x: float) -> Draft:
+            return laid_over(fixed, dict.fromkeys(free, x))
+
+        line = optimize.minimize_scalar(
+            lambda x: sweeps.loss(at(x)), bounds=(0.0, most), method="bounded", options={"maxiter": _LINE}
+        )
+        return float(line.x), error(at(float(line.x)))
+
+    guards = [key for key in best.point if key in MARGINS]
+    if not guards:
+        return {}
+    scatter, no_guard = without(guards, ["settle.scatter"], 0.6)
+    most = 1.0 if best.guard == SHARE else 2.0 + 2 * best.point[guards[0]]
+    guard, no_scatter = without(["settle.scatter"], guards, most)
     return {
         "correlation": correlation,
         "error": error(draft),
         "error_without_guard": no_guard,
         "scatter_without_guard_ms": scatter,
         "error_without_scatter": no_scatter,
-        "guard_without_scatter_ms": guard,
+        "guard_without_scatter_share" if best.guard == SHARE else "guard_without_scatter_ms": guard,
     }
 
 

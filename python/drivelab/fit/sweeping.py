@@ -15,7 +15,7 @@ import numpy as np
 from drivelab import _core
 from drivelab.errors import RunError, ScenarioError
 from drivelab.fit.draft import Draft
-from drivelab.fit.inputs import Numbers, Sweep
+from drivelab.fit.inputs import Flags, Numbers, Sweep, Whole
 
 RATE_ERROR = 0.01
 TAIL_ERROR = 0.06
@@ -24,6 +24,7 @@ ALONE = 4.0
 """The deviation in standard errors from which a point's influence is limited (Huber's loss)."""
 _RUN = {"warmup": "5s", "duration": "100s", "seed": 1}
 _BAD = 1e3
+_MARGINS = (("read", False), ("write", True))
 
 
 class Sweeps:
@@ -44,6 +45,12 @@ class Sweeps:
                     raise entry
         return found  # type: ignore[return-value]
 
+    @property
+    def margins(self) -> tuple[str, ...]:
+        """The guards that apply to these sweeps."""
+        writes = {sweep.rw == "randwrite" for sweep in self.sweeps}
+        return tuple(f"queue.{kind}_margin" for kind, is_write in _MARGINS if is_write in writes)
+
     def residuals(self, draft: Draft) -> Numbers:
         """Logarithms of the ratio of simulated to measured, in standard errors; per sweep rates, then percentiles."""
         try:
@@ -61,6 +68,34 @@ class Sweeps:
             )
         return np.concatenate(found)
 
+    def depths_of_residuals(self) -> Whole:
+        """The number of the depth, counted over all sweeps, to which each residual belongs."""
+        found, before = [], 0
+        for sweep in self.sweeps:
+            found.append(np.tile(before + np.arange(len(sweep.depth)), 2))
+            before += len(sweep.depth)
+        return np.concatenate(found)
+
+    def is_measured(self) -> Flags:
+        """Which residuals are of a rate, or of a percentile that is known."""
+        return np.concatenate(
+            [part for sweep in self.sweeps for part in (sweep.iops > 0, np.isfinite(sweep.p99))]
+        )
+
+    def common_of_residuals(self) -> Numbers:
+        """A column for each sweep: 1 at its rates, which have its common error."""
+        columns = [
+            np.concatenate(
+                [
+                    np.full(len(sweep.depth), float(sweep is one and part == 0))
+                    for sweep in self.sweeps
+                    for part in (0, 1)
+                ]
+            )
+            for one in self.sweeps
+        ]
+        return np.column_stack(columns)
+
     def loss(self, draft: Draft) -> float:
         """The sum of squares, with the influence of single outliers limited (Huber's loss)."""
         return loss_of(self.residuals(draft))
@@ -71,6 +106,17 @@ def _whitened(residuals: Numbers) -> Numbers:
     n = len(residuals)
     kept = 1 / np.sqrt(1 + n * (COMMON_ERROR / RATE_ERROR) ** 2)
     return np.asarray(residuals - (1 - kept) * residuals.mean())
+
+
+def unwhitened(sweeps: Sweeps, residuals: Numbers) -> Numbers:
+    """Residuals with their common error again."""
+    found, at = residuals.copy(), 0
+    for sweep in sweeps.sweeps:
+        n = len(sweep.depth)
+        kept = 1 / np.sqrt(1 + n * (COMMON_ERROR / RATE_ERROR) ** 2)
+        found[at : at + n] += (1 / kept - 1) * found[at : at + n].mean()
+        at += 2 * n
+    return found
 
 
 def loss_of(residuals: Numbers) -> float:

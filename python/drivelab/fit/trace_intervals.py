@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from drivelab.fit.draft import Draft
+from drivelab.fit.fitted import UNDECIDED, Fitted, Parameter, judged
 from drivelab.fit.inputs import Whole
 from drivelab.fit.mechanics import decided
-from drivelab.fit.parameters import ONE_OF_MANY, Fitted, Parameter, laid_over, trace_parameters
+from drivelab.fit.parameters import laid_over, trace_parameters
 from drivelab.fit.replaying import TRACE_BLOCK, Replays
 
 _DRAWS = 40
@@ -53,7 +54,7 @@ def _one(
             max(one.start - 1.645 * one.spread, one.low),
             min(one.start + 1.645 * one.spread, one.high),
         )
-        return Fitted(one.key, value, low, high, "undecided", one.unit)
+        return Fitted(one.key, value, low, high, UNDECIDED, one.unit)
     step = _STEP * one.spread
     at = [max(value - step, one.low), value, value + step]
     if at[0] == value:
@@ -66,9 +67,9 @@ def _one(
         losses = [float(np.mean((np.sort(times_at[chosen]) - real) ** 2)) for times_at in times]
         least.append(_minimum(at, losses, (value - 2 * one.spread, value + 2 * one.spread)))
     low, high = (float(x) for x in np.quantile(least, [0.05, 0.95]))
-    low, high = max(min(low, value), one.low), max(high, value)
-    mark, note = ("fitted", "") if decided(one, low, high) else ("undecided", ONE_OF_MANY)
-    return Fitted(one.key, value, low, high, mark, one.unit, note)
+    # The parabola is that of three values alone: the value that the search found counts too.
+    low, high = max(min(low, value), one.low), min(max(high, value), one.high)
+    return judged(one, value, low, high, sure=decided(one, low, high))
 
 
 def _minimum(at: Sequence[float], losses: Sequence[float], within: tuple[float, float]) -> float:

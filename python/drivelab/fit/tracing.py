@@ -15,7 +15,8 @@ import numpy as np
 from scipy import optimize
 
 from drivelab.fit.draft import Draft
-from drivelab.fit.parameters import Parameter, laid_over, trace_parameters
+from drivelab.fit.fitted import Parameter
+from drivelab.fit.parameters import laid_over, trace_parameters
 from drivelab.fit.replaying import Replays, losses
 
 Tell = Callable[[str, float], object]

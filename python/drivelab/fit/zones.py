@@ -12,17 +12,21 @@ import numpy as np
 from scipy import optimize
 
 from drivelab.errors import InputError
+from drivelab.fit.contradictions import Contradiction
 from drivelab.fit.draft import Draft
+from drivelab.fit.fitted import Fitted, Parameter, judged
 from drivelab.fit.inputs import Numbers, Surface
-from drivelab.fit.parameters import Fitted
 from drivelab.fit.quantities import rate_bytes, share
 
 _NORMAL = 1.645
 _LINE = 400
+_BEYOND = 3.0
 _ALIKE = 0.003
 _ORDERS = {"F": "cylinder", "A": "alternating"}
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 _SHARE = re.compile(r"(?P<top>\d+(\.\d+)?)(/(?P<bottom>[1-9]\d*))?(?P<more>[+-]\d*\.?\d+)?")
+_BOUNDS = ([0.2, 0.1], [5.0, 1.0])
+"""Of the outer rate as a multiple of the start's, and of the inner rate as a share of the outer one."""
 _SIMPLEX = np.array([[0, 0], [0.01, 0], [0, 0.03]])
 
 
@@ -45,13 +49,13 @@ def even_rate_at(offset: Numbers, outer: float, inner: float, zones: int, capaci
 
 def fit_surface(
     draft: Draft, surface: Surface, known: Sequence[str]
-) -> tuple[Draft, list[Fitted], list[dict[str, Any]]]:
+) -> tuple[Draft, list[Fitted], list[dict[str, Any]], list[Contradiction]]:
     """Fit the outer rate and the inner one's share of it; a drive with zones of its own keeps them, and is only
     compared.
     """
     capacity = draft.plan().capacity_bytes(0)
     if draft.get("geometry.outer_rate") is None:
-        return draft, [], []
+        return draft, [], [], []
     outer, inner = rate_bytes(draft.get("geometry.outer_rate")), share(draft.get("geometry.inner_to_outer"))
     zones = int(draft.get("geometry.zone_count", 16))
 
@@ -61,7 +65,7 @@ def fit_surface(
         )
 
     found = optimize.least_squares(
-        off, [1.0, inner], bounds=([0.2, 0.1], [5.0, 1.2]), loss="soft_l1", f_scale=0.02, diff_step=0.02
+        off, [1.0, min(inner, 0.999)], bounds=_BOUNDS, loss="soft_l1", f_scale=0.02, diff_step=0.02
     )
     # The final fit uses the steps, starting from the line's values.
     stepped = optimize.minimize(
@@ -73,6 +77,7 @@ def fit_surface(
         ),
         found.x,
         method="Nelder-Mead",
+        bounds=list(zip(*_BOUNDS, strict=True)),
         options={"xatol": 1e-5, "fatol": 1e-9, "initial_simplex": found.x * (1 + _SIMPLEX)},
     )
     found.x = stepped.x
@@ -82,14 +87,25 @@ def fit_surface(
     # A rate over a short range includes data that a buffer held before, everywhere alike.
     half = _NORMAL * np.sqrt(np.diag(covariance) + np.array([_ALIKE, 0.0]) ** 2)
     outer_mb = outer * float(found.x[0]) / 1e6
-    parts: list[tuple[str, float, float, str]] = [
-        ("geometry.outer_rate", outer_mb, outer / 1e6 * float(half[0]), "MB/s"),
-        ("geometry.inner_to_outer", float(found.x[1]), float(half[1]), ""),
+    low, high = _BOUNDS
+    start = outer / 1e6
+    parts = [
+        (
+            Parameter("geometry.outer_rate", start, start, low[0] * start, high[0] * start, "MB/s"),
+            outer_mb,
+            half[0] * start,
+        ),
+        (Parameter("geometry.inner_to_outer", inner, 1.0, low[1], high[1], ""), float(found.x[1]), half[1]),
     ]
     fitted = [
-        Fitted(key, value, value - wide, value + wide, "fitted", unit)
-        for key, value, wide, unit in parts
-        if key not in known
+        judged(one, value, max(value - float(wide), one.low), min(value + float(wide), one.high), sure=True)
+        for one, value, wide in parts
+        if one.key not in known
+    ]
+    told = [
+        _against_known(one, value, float(wide) / _NORMAL, surface)
+        for one, value, wide in parts
+        if one.key in known and abs(value - one.start) > _BEYOND * float(wide) / _NORMAL
     ]
     texts = {
         "geometry.outer_rate": f"{outer_mb:.4f}MB/s",
@@ -101,7 +117,23 @@ def fit_surface(
         {"byte_offset": int(offset), "mb_per_s": rate / 1e6, "fitted_mb_per_s": model / 1e6}
         for offset, rate, model in zip(surface.offset, surface.rate, fitted_rates, strict=True)
     ]
-    return draft, fitted, rows
+    return draft, fitted, rows, told
+
+
+def _against_known(one: Parameter, value: float, error: float, surface: Surface) -> Contradiction:
+    return Contradiction(
+        one.key,
+        one.unit or "of the outer rate",
+        one.start,
+        0.0,
+        "--known or --geometry",
+        value,
+        error,
+        f"the surface {surface.name}",
+        "--known or --geometry",
+        "what is given is not changed",
+        f"leave {one.key} out of it to follow the surface",
+    )
 
 
 def of_geometry(row: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
