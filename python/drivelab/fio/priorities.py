@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from drivelab.errors import WrongError
 from drivelab.fio import values
 from drivelab.fio.reader import Built, Reader
+from drivelab.fio.values import WrongError
 
 _REAL_TIME = 1
 """The class whose I/Os libata sends with high priority."""
@@ -56,6 +56,8 @@ def of_job(reader: Reader, built: Built) -> None:
     if not hint:
         return
     if "prioritysplit" in built.keys:
-        reader.wrong(reader.job.get("priohint"), "cmdprio_percentage gives I/Os their priority; leave one out")
+        reader.wrong(
+            reader.job.get("priohint"), "cmdprio_percentage gives I/Os their priority; leave one out"
+        )
         return
     built.keys["priority"] = f"limit-{hint}"

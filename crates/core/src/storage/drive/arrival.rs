@@ -31,9 +31,8 @@ impl Drive {
         if let Some(refusal) = self.tasks.refusal(command, name) {
             return Err(self.refuse(context, name, refusal));
         }
-        let Some((slot, enabled)) = self.tasks.begin(command, name, submitted, context.now) else {
-            return Err(Outcome::Full);
-        };
+        let begun = self.tasks.begin(command, name, submitted, context.now);
+        let (slot, enabled) = begun.ok_or(Outcome::Full)?;
         context.in_drives.add_one(context.now);
         if self.mechanics.draws() {
             self.tasks[slot].drawn_as = context.commands.id_of(command.id);
@@ -68,9 +67,9 @@ impl Drive {
         if !self.tasks.pass_overlaps(slot) {
             return;
         }
-        for due in self.tasks.may_end_at(slot).into_iter().flatten() {
-            let serial = self.tasks[slot].serial;
-            self.schedule(context, due.max(context.now), DriveEvent::Deadline(slot, serial));
+        let flight = &self.tasks[slot];
+        for due in self.tasks.limits.may_end_at(self.model.protocol, flight).into_iter().flatten() {
+            self.schedule(context, due.max(context.now), DriveEvent::Deadline(slot, flight.serial));
         }
         self.pick_up(context, slot);
     }
@@ -166,7 +165,7 @@ impl Drive {
             }
             WaitsIn::InQueue => {
                 let flight = &self.tasks[slot];
-                let guideline = self.tasks.guideline(&flight.command);
+                let guideline = self.tasks.limits.guideline(&flight.command);
                 self.mechanics.file(slot, flight, landing, self.port.lead(&flight.command), guideline);
                 let (mechanics, port) = (&self.mechanics, &self.port);
                 self.tasks
@@ -301,10 +300,9 @@ impl Drive {
 impl Drive {
     /// A command of this initiator has failed: applies the protocol's effect on other commands.
     fn failed(&mut self, context: &mut Context, command: &Command) {
+        let initiator = command.initiator;
         match self.model.protocol {
-            protocol if protocol.leaves_allegiance(command.initiator) => {
-                self.begin_allegiance(command.initiator);
-            }
+            protocol if protocol.leaves_allegiance(initiator) => self.begin_allegiance(initiator),
             Protocol::None => {}
             Protocol::ScsiTcq(_) | Protocol::AtaTcq | Protocol::Ncq(_) => {
                 self.fail_queue(context, command.tag, Some(command.initiator));
@@ -408,11 +406,9 @@ impl Drive {
         if state == TaskState::Free || self.tasks[slot].serial != serial {
             return;
         }
-        let Some(how) = self.tasks.ends_late(slot, context.now) else { return };
+        let Some(how) = self.tasks.limits.end_now(&self.tasks[slot], context.now) else { return };
         self.unjoin();
-        let is_error = how == Exceeded::Abort;
-        let outcome = if is_error { Outcome::TimedOut } else { Outcome::Unavailable };
-        if self.give_up(context, slot, outcome) && is_error {
+        if self.give_up(context, slot, how.outcome()) && how == Exceeded::Abort {
             self.failed(context, &command);
         }
         self.report_if_idle(context);

@@ -208,7 +208,7 @@ impl Drive {
         flight.breakdown.link = lead;
         flight.start(&course, service);
         (flight.begun, flight.link.data_from) = (begun, data_from);
-        if let Some(until) = self.tasks.active_until(slot, now) {
+        if let Some(until) = self.tasks.limits.active_until(&self.tasks[slot].command, now) {
             let serial = self.tasks[slot].serial;
             self.schedule(context, until, DriveEvent::Deadline(slot, serial));
         }

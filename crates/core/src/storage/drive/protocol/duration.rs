@@ -14,7 +14,7 @@
 //!
 //! Source: ACS-5, 9.6 (Command Duration Limits log); SPC-6, 7.5.9 and 7.5.10; Western Digital, cdl-tools
 //! (descriptors and policies).
-use crate::command::Access;
+use crate::command::{Access, Outcome};
 use drivelab_units::Span;
 
 /// Descriptors of each direction; a command names one of them by 1 to 7.
@@ -40,6 +40,11 @@ impl Exceeded {
     /// Whether the command ends.
     pub fn ends(self) -> bool {
         matches!(self, Exceeded::Unavailable | Exceeded::Abort)
+    }
+
+    /// How a command ends that it ends.
+    pub fn outcome(self) -> Outcome {
+        if self == Exceeded::Unavailable { Outcome::Unavailable } else { Outcome::TimedOut }
     }
 }
 

@@ -6,12 +6,13 @@
 //! [`Tasks::begin`].
 pub(crate) mod allegiance;
 pub(crate) mod flight;
+mod limits;
 pub(crate) mod precedence;
 
 use super::protocol::conflicts::Conflicts;
 use super::protocol::names::{Name, Names};
 use super::protocol::task_set::InitiatorSets;
-use super::protocol::{Clears, DurationLimits, Exceeded, Protocol, TimeLimit};
+use super::protocol::{Clears, DurationLimits, Protocol};
 use super::queue::SlotIndex;
 use crate::command::{Access, Attribute, Command, Outcome, Priority};
 use allegiance::Allegiances;
@@ -20,7 +21,8 @@ use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 use drivelab_units::{Instant, Span};
 use flight::{Flights, InFlight, TaskState};
-use precedence::{Precedence, deadline, is_head_of_queue};
+use limits::Limits;
+use precedence::{Precedence, is_head_of_queue};
 
 /// Why the drive refuses a command, and how that affects other commands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,7 +71,7 @@ pub struct Tasks {
     /// The conditions that keep commands out of the queue.
     pub allegiances: Allegiances,
     /// The duration limits that the hosts have set.
-    limits: Option<Arc<DurationLimits>>,
+    pub limits: Limits,
     /// The tag that failed, until the host reads the log (NCQ).
     log: Option<u32>,
     /// Initiators with commands that another one's error has cleared.
@@ -107,7 +109,7 @@ impl Tasks {
             occupancy: Occupancy::Several,
             ahead: Precedence::default(),
             allegiances: Allegiances::new(protocol.keeps_sets_apart()),
-            limits,
+            limits: Limits::new(limits),
             log: None,
             attentions: Vec::new(),
         }
@@ -217,63 +219,9 @@ impl Tasks {
         conflicts.arrive(slot, initiator, (first, first + count), access == Access::Write)
     }
 
-    /// The instants at which this command may have to end before it is done: its deadline (NCQ), or the limits
-    /// whose policies end it.
-    #[inline]
-    pub fn may_end_at(&self, slot: SlotIndex) -> [Option<Instant>; 2] {
-        let InFlight { command, accepted, .. } = &self.flights[slot];
-        match (self.protocol, command.priority) {
-            (_, Priority::Normal) => [None; 2],
-            (Protocol::Ncq(ncq), Priority::Isochronous(within)) if ncq.aborts_late(command.access) => {
-                [Some(deadline(*accepted, within)), None]
-            }
-            (_, Priority::Limited(index)) => {
-                let Some(limits) = &self.limits else { return [None; 2] };
-                let inactive = limits.of(command.access, index).inactive.filter(|limit| limit.then.ends());
-                let ends = [inactive, limits.ends_at(command.access, index)];
-                ends.map(|limit| limit.map(|limit| deadline(*accepted, limit.within)))
-            }
-            _ => [None; 2],
-        }
-    }
-
-    /// The instant at which a command that the drive has begun to work on now may have to end.
-    #[inline]
-    pub fn active_until(&self, slot: SlotIndex, now: Instant) -> Option<Instant> {
-        let Command { access, priority: Priority::Limited(index), .. } = self.flights[slot].command else {
-            return None;
-        };
-        let active = self.limits.as_ref()?.of(access, index).active?;
-        active.then.ends().then(|| deadline(now, active.within))
-    }
-
-    /// How this command ends now that the instant of a deadline has come; `None` where it goes on.
-    pub fn ends_late(&self, slot: SlotIndex, now: Instant) -> Option<Exceeded> {
-        let InFlight { command, accepted, state, service, .. } = &self.flights[slot];
-        let Priority::Limited(index) = command.priority else { return Some(Exceeded::Abort) };
-        let limits = self.limits.as_ref()?;
-        let limit = limits.of(command.access, index);
-        let begun = *state == TaskState::Serving;
-        let over = |limit: Option<TimeLimit>, from: Instant| {
-            limit.filter(|limit| limit.then.ends() && now >= deadline(from, limit.within))
-        };
-        let inactive = over(limit.inactive.filter(|_| !begun), *accepted);
-        let active = over(limit.active.filter(|_| begun), service.chosen);
-        let guideline = over(limits.ends_at(command.access, index), *accepted);
-        inactive.or(active).or(guideline).map(|limit| limit.then)
-    }
-
-    /// The guideline that a command has, where it has one.
-    #[inline]
-    pub fn guideline(&self, command: &Command) -> Option<Span> {
-        let Priority::Limited(index) = command.priority else { return None };
-        let limit = self.limits.as_ref()?.of(command.access, index);
-        limit.guideline.map(|guideline| guideline.within)
-    }
-
     /// Where limits have been exceeded by `now`, their policies apply.
     pub fn pass_limits(&mut self, now: Instant) {
-        if let Some(limits) = &self.limits {
+        if let Some(limits) = self.limits.descriptors() {
             self.ahead.pass_limits(now, limits);
         }
     }
@@ -356,7 +304,7 @@ impl Tasks {
     #[inline]
     pub fn add_ahead(&mut self, slot: SlotIndex, longest: impl FnOnce(&InFlight) -> Span) {
         let flight = &self.flights[slot];
-        let limits = self.limits.as_deref();
+        let limits = self.limits.descriptors();
         self.ahead.add(slot, &flight.command, flight.accepted, limits, || longest(flight));
     }
 

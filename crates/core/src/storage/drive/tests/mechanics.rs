@@ -18,7 +18,7 @@ fn file(mechanics: &mut Mechanics, slot: u32, access: Access, first: u64) {
     let mut flight = InFlight::new(&Command::new(slot.into(), access, Lba::new(first), Sectors::new(8)));
     flight.media.sought = flight.command.first;
     let landing = mechanics.landing(flight.media.sought, flight.command.count, access);
-    mechanics.file(slot, &flight, landing, Span::ZERO);
+    mechanics.file(slot, &flight, landing, Span::ZERO, None);
 }
 
 proptest! {

@@ -169,13 +169,14 @@ fn head_of_queue_goes_before_the_interrupted_and_the_last_of_them_first() {
 
 #[test]
 fn a_deadline_counts_with_all_others_before_it() {
-    let mut tasks = Tasks::new(Protocol::Ncq(NcqParams { rdnc: true, ..NcqParams::USUAL }), DEPTH, None);
+    let protocol = Protocol::Ncq(NcqParams { rdnc: true, ..NcqParams::USUAL });
+    let mut tasks = Tasks::new(protocol, DEPTH, None);
     let ms = Span::from_ms;
     for (id, within) in [(0, 50), (1, 30), (2, 40)] {
         let slot = take(&mut tasks, &Command { priority: Priority::Isochronous(ms(within)), ..read(id) });
         assert_eq!(tasks.place_waiting(slot), WaitsIn::InQueue);
         tasks.add_ahead(slot, |_| ms(6));
-        assert_eq!(tasks.may_end_at(slot), [Some(Instant::ZERO + ms(within)), None]);
+        assert_eq!(tasks.limits.may_end_at(protocol, &tasks[slot]), [Some(Instant::ZERO + ms(within)), None]);
     }
     // Of 6 ms each: the first, due at 30 ms, is safe while the drive is free again at 24 ms; then all others are.
     let endangered = |tasks: &Tasks, free| tasks.ahead.endangered(|| Instant::ZERO + free);
