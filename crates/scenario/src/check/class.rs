@@ -208,7 +208,8 @@ fn fill(below: &mut QueueRaw, from: &QueueRaw, place: Place) -> Vec<&'static str
     if below.chooses.is_none() {
         fill!(chooses, answer_time);
     }
-    fill!(order, age_share, read_margin, write_margin, seek_margin, age_limit, joins_reads, joins_writes);
+    fill!(order, age_share, own_guideline, read_margin, write_margin, seek_margin, age_limit);
+    fill!(joins_reads, joins_writes);
     filled
 }
 
