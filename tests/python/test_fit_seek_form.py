@@ -66,10 +66,10 @@ def test_the_three_times_of_a_draft_keep_their_form(tmp_path):
     assert draft.having({"seek.table": [[1, "1ms"], [99, "9ms"]]}).keys()["seek"].keys() == {"table"}
 
 
-def test_a_sheet_without_a_form_has_that_of_its_class(tmp_path):
+def test_a_sheet_without_a_form_has_lees(tmp_path):
     seek = {key: SHEET["seek"][key] for key in ("single", "average", "full")}
     draft = with_seek(tmp_path, "sheet.toml", SHEET, seek)
-    assert (draft.get("seek.form"), draft.get("seek.longer_settle")) == ("root-line", "10%")
+    assert (draft.get("seek.form"), draft.get("seek.longer_settle")) == ("lee", None)
     assert draft.facts["seek.form"]["mark"] == "inferred"
 
 

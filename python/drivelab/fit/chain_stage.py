@@ -24,7 +24,7 @@ from drivelab.fit.tracing import Tell
 _LEAST_HITS = 10
 _DRAWN = 200
 _BENDS_WORTH = 12.0
-_FORM_WORTH = 4.0
+_FORM_WORTH = 12.0
 """So much larger is the log posterior of a form that the chain decides."""
 _RATE_DOUBT = 0.001
 _ANGLES = "angles: the start's layout is the drive's, and tells the platter's angle of each request"
