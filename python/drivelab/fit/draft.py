@@ -150,13 +150,17 @@ def _with_times_of_class(draft: Draft) -> Draft:
 def _with_form(draft: Draft) -> Draft:
     """The draft with the form of its three seek times: Lee's where it says none.
 
-    That of its class explains half of the chain of a measured 2.5-inch drive as well, and the other half worse: its first
-    decile is 1.2 ms too long, with Lee's form 0.3 ms.
+    On the chain of a measured 2.5-inch drive the form of its class tells the held-out half worse: the first decile is
+    1.2 ms too long, three of its errors; with Lee's form it is within two.
     """
     if draft.get("seek.single") is None or draft.get("seek.form") is not None:
         return draft
     form = LEE if draft.get("seek.longer_settle") is None else ROOT_LINE
-    fact = {"value": form, "mark": "inferred", "source": "the form in which a fit determines three seek times"}
+    fact = {
+        "value": form,
+        "mark": "inferred",
+        "source": "the form in which a fit determines three seek times",
+    }
     return replace(draft, facts={**draft.facts, "seek.form": fact})
 
 
