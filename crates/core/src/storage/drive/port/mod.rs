@@ -161,7 +161,9 @@ impl Port {
         let flow = (data.ended - data.begun).as_ns();
         // Each sector is there before it passes the head, with the lead behind it until the last has come.
         let lead = self.sectors_before_media(count);
-        let beneath = share_of(passage.transfer.as_ns(), count.get() - lead, count.get());
+        let transfer = passage.transfer.as_ns();
+        // Most drives have no lead, and a division would be the slowest step here.
+        let beneath = if lead == 0 { transfer } else { share_of(transfer, count.get() - lead, count.get()) };
         let ahead = flow.saturating_sub(beneath).max(self.sector.as_ns() * lead);
         let begun = started + passage.seek + passage.rotation;
         let short = (data.begun + Span::from_ns(ahead)).since(begun).as_ns();

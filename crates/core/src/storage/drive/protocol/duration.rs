@@ -12,8 +12,8 @@
 //! Not modelled: by how much the drive may lose throughput for the sake of guidelines (performance versus command
 //! duration guidelines); this drive keeps them at any price.
 //!
-//! Source: ACS-5, 9.6 (Command Duration Limits log); SPC-6, 7.5.9 and 7.5.10; Western Digital, cdl-tools
-//! (descriptors and policies).
+//! Source: Western Digital, cdl-tools (descriptors and policies of ACS-5 and SPC-6); Microsoft, scsi.h
+//! (T2_COMMAND_DURATION_LIMIT_DESCRIPTOR, after table 459 of SPC-6). The standards themselves were not at hand.
 use crate::command::{Access, Outcome};
 use drivelab_units::Span;
 

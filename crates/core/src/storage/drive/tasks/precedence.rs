@@ -7,7 +7,7 @@
 //! the transfer, and the completion. Nothing is put by for a guideline that ends no command: such a command goes
 //! first once another access before it would let the guideline pass. A deadline that has passed stays the first,
 //! except where the policy of its limit says otherwise.
-//! Source: Western Digital Ultrastar HC580 specification 12.20 (isochronous priority, ICC); SPC-6, 7.5.9 (limits).
+//! Source: Western Digital Ultrastar HC580 specification 12.20 (isochronous priority, ICC); limits: [`DurationLimits`].
 use super::super::protocol::{DurationLimits, Exceeded, TimeLimit};
 use super::super::queue::SlotIndex;
 use crate::command::{Access, Attribute, Command, Priority};
