@@ -57,7 +57,7 @@ const ALIASES: [(&str, &str); 32] = [
     ("prio", "`priority`"),
     ("cmdprio_percentage", "`prioritysplit`"),
     ("priority_split", "`prioritysplit`"),
-    ("duration_limit", "`priority`, as in \"limit-1\""),
+    ("duration_limit", "`priority = \"limit-1\"` in [workload], `queue.duration_limits` in [target]"),
     ("write_back", "`write_cache` of the target, or of the drive's file"),
     ("read_ahead", "`cache`, with `read_ahead` and `read_ahead_limit` in it"),
     ("wce", "`write_cache` of the target, or of the drive's file"),
