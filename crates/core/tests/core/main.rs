@@ -24,6 +24,7 @@ mod protocol;
 mod reports;
 mod scatter;
 mod sptf_optimality;
+mod streams;
 mod system;
 mod wake_ups;
 mod write_behind;

@@ -209,7 +209,7 @@ fn fill(below: &mut QueueRaw, from: &QueueRaw, place: Place) -> Vec<&'static str
         fill!(chooses, answer_time);
     }
     fill!(order, age_share, own_guideline, read_margin, write_margin, seek_margin, age_limit);
-    fill!(joins_reads, joins_writes);
+    fill!(joins_reads, joins_writes, stream_limit);
     filled
 }
 

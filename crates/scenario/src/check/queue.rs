@@ -70,6 +70,7 @@ pub fn queue(
         joins_writes: given(above.joins_writes.as_ref().or(below.joins_writes.as_ref()))
             .unwrap_or(JoinsUntil::Never),
         age_limit: given(above.age_limit.as_ref().or(below.age_limit.as_ref())),
+        stream_limit: given(above.stream_limit.as_ref().or(below.stream_limit.as_ref())),
         own_guideline: given(above.own_guideline.as_ref().or(below.own_guideline.as_ref()))
             .unwrap_or(Span::ZERO),
         pass_limit: given(above.pass_limit.as_ref().or(below.pass_limit.as_ref()))

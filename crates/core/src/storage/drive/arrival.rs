@@ -109,7 +109,7 @@ impl Drive {
                 self.buffer.waiting.add_hit(slot);
             }
             Cover::Hit => self.serve_from_buffer(context, slot, segment),
-            Cover::Coming(at) if self.mechanics.may_meet() && self.may_go_out_of_turn(now) => {
+            Cover::Coming(at) if self.mechanics.may_meet() && self.may_go_out_of_turn(now, access) => {
                 self.serve_at_head(context, slot, segment, at);
             }
             Cover::Partial(sought) => {
@@ -144,7 +144,9 @@ impl Drive {
         let count = flight.command.end() - first;
         let landing = self.mechanics.landing(first, count, access);
         self.tasks[slot].landing = landing;
-        if self.mechanics.fits_sweep(context.now, first, access) && self.may_go_out_of_turn(context.now) {
+        if self.mechanics.fits_sweep(context.now, first, access)
+            && self.may_go_out_of_turn(context.now, access)
+        {
             self.mechanics.join(slot);
         } else if !self.start_at_once(context, slot) {
             self.file(slot, landing);

@@ -36,7 +36,7 @@ impl Drive {
         from: Instant,
     ) -> bool {
         let now = context.now;
-        if !self.may_go_out_of_turn(now) {
+        if !self.may_go_out_of_turn(now, Access::Read) {
             return false;
         }
         let Some(passing) = self.in_passing(nearest, now) else { return false };
@@ -127,7 +127,8 @@ impl Drive {
         self.buffer.deliver_held(context, id, first, end, segment);
         self.buffer.consume(context, segment, end, self.mechanics.motion());
         self.continue_read_ahead(context, segment, end);
-        self.mechanics.last.read_end = end;
+        self.mechanics.note_read(first, end);
+        self.mechanics.stay_with_stream(&self.buffer, context.now);
         // A command that waited for the media is disconnected and must reselect.
         let transfer = Transfer { access: Access::Read, count, from: ready, last: ready, call };
         let sent = self.port.carry(context, &transfer).ended;

@@ -44,8 +44,9 @@ impl Drive {
             }
             return false;
         }
-        if now < self.mechanics.choose_from {
-            self.choose_at(context, self.mechanics.choose_from);
+        let from = self.chooses_from(now);
+        if now < from {
+            self.choose_at(context, from);
             return false;
         }
         if (!wanted || urgency == DestageUrgency::Press) && self.destages(context, wanted) {
@@ -70,7 +71,11 @@ impl Drive {
             self.tasks.pass_limits(from);
         }
         let view = self.mechanics.view(from);
-        let chosen = if pressed { self.pressing(&view) } else { choose(&self.mechanics.slots, &view) };
+        let chosen = if pressed {
+            self.pressing(&view)
+        } else {
+            self.mechanics.next_by_stream(now).or_else(|| choose(&self.mechanics.slots, &view))
+        };
         let Some(slot) = chosen else { return false };
         if !pressed
             && let Some(nearest) = self.mechanics.next_on_the_way(&self.buffer, now)
@@ -153,7 +158,7 @@ impl Drive {
     pub(super) fn start_at_once(&mut self, context: &mut Context, slot: SlotIndex) -> bool {
         let now = context.now;
         let blocked = self.tasks.is_blocked(slot);
-        let busy = self.mechanics.sweep.is_some() || self.is_wanted() || now < self.mechanics.choose_from;
+        let busy = self.mechanics.sweep.is_some() || self.is_wanted() || now < self.chooses_from(now);
         if busy || blocked || self.urgency(now) == DestageUrgency::Press && self.buffer.has_turn() {
             return false;
         }
@@ -171,9 +176,25 @@ impl Drive {
     }
 
     /// Whether one more command may pass those that wait.
-    pub(super) fn may_go_out_of_turn(&self, now: Instant) -> bool {
+    pub(super) fn may_go_out_of_turn(&self, now: Instant, access: Access) -> bool {
         let presses = || self.buffer.presses(now, self.quiet_since());
-        self.mechanics.may_go_out_of_turn(now, presses) && !self.tasks.is_pressed()
+        self.mechanics.may_go_out_of_turn(now, access, presses) && !self.tasks.is_pressed()
+    }
+
+    /// When the drive chooses at the earliest: after the host's answer, where it waits for that, and not while it stays
+    /// with a stream.
+    #[inline]
+    fn chooses_from(&self, now: Instant) -> Instant {
+        let from = self.mechanics.choose_from;
+        let stays = self.mechanics.stays_until(now).filter(|_| self.may_stay_with_stream(now));
+        stays.map_or(from, |until| from.max(until))
+    }
+
+    /// Whether the stream's next command may still come, and neither the protocol nor the cache keeps the drive from
+    /// waiting for it.
+    fn may_stay_with_stream(&self, now: Instant) -> bool {
+        let has_room = self.mechanics.slots.len() < self.depth() as usize;
+        has_room && !self.tasks.is_pressed() && !self.buffer.presses(now, self.quiet_since())
     }
 }
 
@@ -247,7 +268,7 @@ impl Drive {
     fn begin_sweep(&mut self, now: Instant, end: Lba, access: Access, started: Instant, until: Instant) {
         let join_until = self.mechanics.joins_until(access, started, until);
         let next = join_until.and_then(|_| self.mechanics.queued_behind(end, access));
-        let joined = next.filter(|&next| self.is_in_turn(next, now) || self.may_go_out_of_turn(now));
+        let joined = next.filter(|&next| self.is_in_turn(next, now) || self.may_go_out_of_turn(now, access));
         if let Some(slot) = joined {
             self.take_out(slot);
             self.tasks[slot].state = TaskState::Serving;
@@ -390,7 +411,7 @@ impl Drive {
         let (id, first, end) = (command.id, command.first, command.end());
         if outcome != Outcome::Done {
             // There is nothing to keep, and nothing to read on behind.
-            self.mechanics.last.read_end = end;
+            self.mechanics.note_read(first, end);
             self.mechanics.stop_reading_on(&mut self.buffer, now);
             if service.served == Served::Met {
                 // The buffer was to have these sectors.
@@ -407,7 +428,9 @@ impl Drive {
         let (held, holder) = self.buffer.held_before(first, sought, now, self.mechanics.motion());
         let (begin, ended) = self.mechanics.left_by(flight, held, now);
         let is_sequential = first == self.mechanics.last.read_end;
-        let read = ReadEnd { first: begin, sought, end, held, holder, is_sequential };
+        self.mechanics.note_read(first, end);
+        let may_stay = self.mechanics.stream().is_some() && self.may_stay_with_stream(now);
+        let read = ReadEnd { first: begin, sought, end, held, holder, is_sequential, may_stay };
         (sent, self.mechanics.read_on(context, &mut self.buffer, &read, &ended, followed))
     }
 

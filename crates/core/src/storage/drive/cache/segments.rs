@@ -324,6 +324,12 @@ impl Segments {
         self.reading().map_or(Instant::ZERO, |segment| segment.read_by(end, motion))
     }
 
+    /// Until where the head reads on by itself, if it reads on behind a read that ended at this sector.
+    pub fn reads_on_behind(&self, end: Lba) -> Option<Lba> {
+        let segment = self.reading()?;
+        (segment.start < end && end <= segment.limit).then_some(segment.limit)
+    }
+
     #[inline]
     fn reading(&self) -> Option<&Segment> {
         self.segments.get(self.active as usize)

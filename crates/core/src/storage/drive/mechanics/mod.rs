@@ -2,10 +2,11 @@
 //! waiting commands, and what the drive knows when it chooses among them.
 //!
 //! A command that continues without a gap where the one in service ends is carried out in the same sweep,
-//! without a choice ([`sweep`]). After a read with nothing to follow the head reads on ([`reading_on`]). The
-//! physics are in [`super::mechanism`], the order of the queue in [`super::queue`]. Start reading at
+//! without a choice ([`sweep`]). After a read with nothing to follow the head reads on ([`reading_on`]), and a drive may
+//! stay with a stream of reads while others wait ([`streams`]). The physics are in [`super::mechanism`], the order of the queue in [`super::queue`]. Start reading at
 //! [`Mechanics::pass`].
 pub(crate) mod reading_on;
+mod streams;
 pub(crate) mod sweep;
 
 use super::cache::segment::Motion;
@@ -23,11 +24,12 @@ use crate::trace::Served;
 use alloc::format;
 use alloc::sync::Arc;
 use drivelab_units::{Instant, Lba, Sectors, Span};
+use streams::Streams;
 use sweep::Sweep;
 
 /// Maximum number of commands that may go out of turn, because they join the sweep or meet the head, while
 /// others or the cache wait: then the drive chooses, so that a stream cannot starve the others. A choice of
-/// the model: no source gives such a bound.
+/// the model for drives without a stream limit: no source gives such a bound.
 const OUT_OF_TURN_MAX: u32 = 32;
 
 /// What the scatter of the arm's movements has cost.
@@ -92,6 +94,9 @@ pub struct Mechanics {
     faults: Option<Faults>,
     scatter: ScatterDraws,
     pub last: LastAccess,
+    streams: Streams,
+    /// Until when the head reads on for a stream.
+    stays: Instant,
     /// Commands that the mechanism or the buffer has started to serve.
     turned_to: u64,
 }
@@ -119,6 +124,8 @@ impl Mechanics {
             },
             faults: model.faults.as_ref().map(|params| Faults::new(params, index, seed)),
             last: LastAccess { media_end: Lba::ZERO, read_end: Lba::ZERO, may_read_on: true },
+            streams: Streams::new(),
+            stays: Instant::ZERO,
             turned_to: 0,
             model,
         }

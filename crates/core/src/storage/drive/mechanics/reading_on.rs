@@ -38,6 +38,8 @@ pub struct ReadEnd {
     pub holder: SegmentIndex,
     /// Whether the command continues the read before it.
     pub is_sequential: bool,
+    /// Whether the drive may stay with a stream although commands wait.
+    pub may_stay: bool,
 }
 
 impl Mechanics {
@@ -53,7 +55,7 @@ impl Mechanics {
 
     /// The waiting read on a cylinder that begins at this sector or nearest after it, among the first few
     /// there.
-    fn waiting_from(&self, start: Lba, cylinder: u32) -> Option<SlotIndex> {
+    pub fn waiting_from(&self, start: Lba, cylinder: u32) -> Option<SlotIndex> {
         let kind = self.slots.kind(false);
         let row = self.slots.row(kind);
         let mut at = self.slots.first_from(kind, cylinder);
@@ -115,7 +117,7 @@ impl Mechanics {
     }
 
     /// Whether the head that is reading on may serve a read that arrives now: not while it reads on only
-    /// until the drive has chosen.
+    /// until the drive has chosen, unless for a stream.
     #[inline]
     pub fn may_meet(&self) -> bool {
         let when_queued = || {
@@ -124,7 +126,7 @@ impl Mechanics {
                 when_queued || least > Sectors::ZERO
             })
         };
-        self.sweep.is_none() && (self.slots.is_empty() || when_queued())
+        self.sweep.is_none() && (self.slots.is_empty() || self.stream().is_some() || when_queued())
     }
 
     /// The head reads on behind this read, where the drive does that at all and nothing else needs the arm.
@@ -138,19 +140,19 @@ impl Mechanics {
         ended: &Ended,
         wanted: bool,
     ) -> Instant {
-        let &ReadEnd { first, sought, end, held, holder, is_sequential } = read;
+        let &ReadEnd { first, sought, end, held, holder, is_sequential, may_stay } = read;
         let when_sequential = self.model.cache.as_ref().is_some_and(|cache| cache.read_ahead.when_sequential);
         self.last.may_read_on = is_sequential || !when_sequential;
-        self.last.read_end = end;
         let waits = !self.slots.is_empty() && !self.is_followed(end);
         let Some(cache) = buffer.cache_mut() else { return ended.at };
         if !cache.segments.continues_to(end) {
             let segments = cache.segments.start(first, sought, end, ended, self.motion());
             buffer.report_segment(context, (first, held, sought), segments, holder);
         }
+        let stays = may_stay && self.stay_with_stream(buffer, ended.at);
         let Some(cache) = buffer.cache_mut() else { return ended.at };
         let ReadAheadParams { when_queued, least, .. } = cache.params.read_ahead;
-        let queued = waits && !when_queued;
+        let queued = waits && !when_queued && !stays;
         if wanted || !self.last.may_read_on || queued && least == Sectors::ZERO {
             self.stop_reading_on(buffer, ended.at);
             return ended.at;
@@ -233,6 +235,7 @@ impl Mechanics {
     /// The arm is needed elsewhere. Returns how long the sector under the head still keeps it.
     #[inline]
     pub fn stop_reading_on(&mut self, buffer: &mut Buffer, now: Instant) -> Span {
+        self.stays = Instant::ZERO;
         let Some(cache) = buffer.cache_mut() else { return Span::ZERO };
         let Some((arm, residue)) = cache.segments.stop(now, self.motion()) else { return Span::ZERO };
         self.arm = arm;

@@ -192,6 +192,9 @@ pub struct QueueParams {
     /// A command that has been passed by this many services since it arrived goes before any younger one; no
     /// bound when `None`.
     pub pass_limit: Option<u32>,
+    /// How long a stream of reads that the drive has recognized keeps other commands waiting: until then the drive
+    /// carries out the stream's commands, and reads on for the next one. When `None`, the drive does not recognize streams.
+    pub stream_limit: Option<Span>,
     /// For each command that waits, the time within which the drive means to serve one that has no guideline: to an
     /// order that weighs age, a command with a guideline is as much older as that is shorter. Guidelines change no age
     /// when zero.
@@ -220,6 +223,7 @@ impl QueueParams {
         joins_writes: JoinsUntil::Never,
         age_limit: None,
         pass_limit: None,
+        stream_limit: None,
         own_guideline: Span::ZERO,
         coalesces: None,
     };

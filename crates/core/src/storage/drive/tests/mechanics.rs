@@ -91,13 +91,13 @@ fn so_many_go_out_of_turn_and_then_the_drive_chooses() {
     file(&mut mechanics, 0, Access::Read, 0);
     let now = Instant::ZERO;
     for _ in 0..32 {
-        assert!(mechanics.may_go_out_of_turn(now, || false));
+        assert!(mechanics.may_go_out_of_turn(now, Access::Read, || false));
         mechanics.go_out_of_turn();
     }
-    assert!(!mechanics.may_go_out_of_turn(now, || false));
+    assert!(!mechanics.may_go_out_of_turn(now, Access::Read, || false));
     mechanics.slots.remove(0);
-    assert!(mechanics.may_go_out_of_turn(now, || false), "nobody waits");
-    assert!(!mechanics.may_go_out_of_turn(now, || true), "the cache does");
+    assert!(mechanics.may_go_out_of_turn(now, Access::Read, || false), "nobody waits");
+    assert!(!mechanics.may_go_out_of_turn(now, Access::Read, || true), "the cache does");
     mechanics.chosen();
-    assert!(mechanics.may_go_out_of_turn(now, || true));
+    assert!(mechanics.may_go_out_of_turn(now, Access::Read, || true));
 }
