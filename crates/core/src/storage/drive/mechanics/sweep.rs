@@ -92,13 +92,13 @@ impl Mechanics {
     }
 
     /// Whether one more command with this access may pass those that wait in the queue, or, if `presses`, for the
-    /// cache: any number of reads until a stream must yield, where the drive limits that, and else so many commands.
+    /// cache: so many of them; any number of a stream that the drive stays with; no read when a stream must yield.
     #[inline]
     pub fn may_go_out_of_turn(&self, now: Instant, access: Access, presses: impl FnOnce() -> bool) -> bool {
         let yields = if access == Access::Read { self.stream_yields_at() } else { None };
         let in_time = yields.is_none_or(|at| now < at);
-        let passes_any = if yields.is_some() { in_time } else { self.slots.is_empty() };
-        let may_pass = self.out_of_turn < OUT_OF_TURN_MAX && in_time || passes_any && !presses();
+        let passes_any = self.slots.is_empty() || yields.is_some() && self.stream().is_some();
+        let may_pass = in_time && (self.out_of_turn < OUT_OF_TURN_MAX || passes_any && !presses());
         may_pass && !self.is_overdue(now)
     }
 
