@@ -96,7 +96,7 @@ section! {
         /// How long a running stream of sequential reads keeps other commands waiting. Until the oldest of them has waited
         /// this long, the drive carries out the stream's commands before them, and where the next one is not there yet it
         /// reads on for it, as far as `read_ahead_limit`. Known are 1 to 4 s, by model.
-        stream_limit: Span = "none: the order decides, but for 32 commands at most that join or meet the head",
+        stream_limit: Span = "none: no stream is recognized",
         /// With `aged-sptf`: credit per unit of waiting time.
         age_weight: Decimal<0, 1000> = "0.006",
         /// With `share-aged-sptf`: credit per unit of waiting time, divided by the number of waiting commands.

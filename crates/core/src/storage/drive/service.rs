@@ -181,8 +181,7 @@ impl Drive {
         self.mechanics.may_go_out_of_turn(now, access, presses) && !self.tasks.is_pressed()
     }
 
-    /// When the drive chooses at the earliest: after the host's answer, where it waits for that, and not while it stays
-    /// with a stream.
+    /// When the drive chooses at the earliest: not before the host can have answered, nor while it stays with a stream.
     #[inline]
     fn chooses_from(&self, now: Instant) -> Instant {
         let from = self.mechanics.choose_from;

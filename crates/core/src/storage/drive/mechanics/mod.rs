@@ -61,13 +61,14 @@ struct ScatterDraws {
     turns: Turns,
 }
 
-/// Where the last accesses ended.
+/// Where the last accesses ended, and the streams that they are of.
 pub struct LastAccess {
     /// The end of the last media access of any kind.
     media_end: Lba,
     /// The end of the last read, and whether the head may read on behind it.
     pub read_end: Lba,
     may_read_on: bool,
+    streams: Streams,
 }
 
 /// Arm, platter and head at work, and their queue.
@@ -94,9 +95,6 @@ pub struct Mechanics {
     faults: Option<Faults>,
     scatter: ScatterDraws,
     pub last: LastAccess,
-    streams: Streams,
-    /// Until when the head reads on for a stream.
-    stays: Instant,
     /// Commands that the mechanism or the buffer has started to serve.
     turned_to: u64,
 }
@@ -123,9 +121,12 @@ impl Mechanics {
                 turns: Turns::default(),
             },
             faults: model.faults.as_ref().map(|params| Faults::new(params, index, seed)),
-            last: LastAccess { media_end: Lba::ZERO, read_end: Lba::ZERO, may_read_on: true },
-            streams: Streams::new(),
-            stays: Instant::ZERO,
+            last: LastAccess {
+                media_end: Lba::ZERO,
+                read_end: Lba::ZERO,
+                may_read_on: true,
+                streams: Streams::new(),
+            },
             turned_to: 0,
             model,
         }

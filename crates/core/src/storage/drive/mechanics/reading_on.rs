@@ -235,7 +235,7 @@ impl Mechanics {
     /// The arm is needed elsewhere. Returns how long the sector under the head still keeps it.
     #[inline]
     pub fn stop_reading_on(&mut self, buffer: &mut Buffer, now: Instant) -> Span {
-        self.stays = Instant::ZERO;
+        self.last.streams.stays = Instant::ZERO;
         let Some(cache) = buffer.cache_mut() else { return Span::ZERO };
         let Some((arm, residue)) = cache.segments.stop(now, self.motion()) else { return Span::ZERO };
         self.arm = arm;

@@ -24,18 +24,25 @@ struct Sequence {
     reads: u32,
 }
 
-/// The sequences of reads that the firmware follows, the one that was read last first.
-pub struct Streams([Sequence; STREAMS]);
+/// The sequences of reads that the firmware follows.
+#[derive(Clone)]
+pub struct Streams {
+    /// The one that was read last is the first.
+    sequences: [Sequence; STREAMS],
+    /// Until when the head reads on for the stream that is running.
+    pub stays: Instant,
+}
 
 impl Streams {
     pub const fn new() -> Self {
-        Streams([Sequence { end: Lba::new(u64::MAX), reads: 0 }; STREAMS])
+        let none = Sequence { end: Lba::new(u64::MAX), reads: 0 };
+        Streams { sequences: [none; STREAMS], stays: Instant::ZERO }
     }
 
     /// A read was served. It is one of the sequence that ends at most `near` from where it begins, for a queue may be
     /// served out of order, or else begins one in place of that which was not read for longest.
     fn note(&mut self, first: Lba, end: Lba, near: Sectors) {
-        let Streams(all) = self;
+        let all = &mut self.sequences;
         let at = all.iter().position(|one| one.end.get().abs_diff(first.get()) <= near.get());
         let new = Sequence { end, reads: 1 };
         let sequence = at.map_or(new, |at| {
@@ -48,7 +55,7 @@ impl Streams {
 
     /// Where the last read ended, if it was one of a recognized stream.
     fn running(&self) -> Option<Lba> {
-        let Streams([last, ..]) = self;
+        let [last, ..] = self.sequences;
         (last.reads >= RECOGNIZED_AFTER).then_some(last.end)
     }
 }
@@ -59,7 +66,7 @@ impl Mechanics {
     pub fn note_read(&mut self, first: Lba, end: Lba) {
         self.last.read_end = end;
         if self.model.queue.stream_limit.is_some() {
-            self.streams.note(first, end, self.near_a_stream());
+            self.last.streams.note(first, end, self.near_a_stream());
         }
     }
 
@@ -82,7 +89,7 @@ impl Mechanics {
     /// Where the stream that is running goes on, if the drive stays with streams.
     #[inline]
     pub fn stream(&self) -> Option<Lba> {
-        self.model.queue.stream_limit.and_then(|_| self.streams.running())
+        self.model.queue.stream_limit.and_then(|_| self.last.streams.running())
     }
 
     /// When the oldest waiting command will have waited as long as a stream may keep it waiting; never while none waits.
@@ -106,7 +113,7 @@ impl Mechanics {
     /// by itself, but not where the stream's next command waits. Returns whether it reads on behind a stream.
     pub fn stay_with_stream(&mut self, buffer: &Buffer, now: Instant) -> bool {
         let Some(until) = self.reads_on_for_stream(buffer, now) else { return false };
-        self.stays = until;
+        self.last.streams.stays = until;
         true
     }
 
@@ -121,10 +128,10 @@ impl Mechanics {
     /// Until when the arm stays with a stream, if it does now.
     #[inline]
     pub fn stays_until(&self, now: Instant) -> Option<Instant> {
-        if self.stays <= now {
+        if self.last.streams.stays <= now {
             return None;
         }
-        self.stream_yields_at().map(|yields| yields.min(self.stays))
+        self.stream_yields_at().map(|yields| yields.min(self.last.streams.stays))
     }
 }
 
@@ -166,7 +173,7 @@ mod tests {
             read(&mut streams, 16 * pair);
         }
         assert_eq!(streams.running(), None);
-        let mut in_order = Streams(streams.0);
+        let mut in_order = streams.clone();
         for step in 0..u64::from(RECOGNIZED_AFTER) {
             read(&mut in_order, 16 * u64::from(RECOGNIZED_AFTER) + 8 * step);
         }
@@ -192,7 +199,7 @@ mod tests {
         for other in 1..STREAMS as u64 {
             read(&mut streams, 1_000_000 * other);
         }
-        let mut kept = Streams(streams.0);
+        let mut kept = streams.clone();
         read(&mut kept, end);
         assert_eq!(kept.running(), Some(Lba::new(end + 8)));
         read(&mut streams, 1_000_000 * STREAMS as u64);
