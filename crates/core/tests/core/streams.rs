@@ -5,7 +5,7 @@ use drivelab_core::storage::TargetInput;
 use drivelab_core::storage::drive::cache::params::CacheParams;
 use drivelab_core::storage::drive::params::DriveParams;
 use drivelab_core::storage::drive::queue::{ChoiceTime, JoinsUntil, Order, QueueParams};
-use drivelab_core::{Access, Completion};
+use drivelab_core::{Access, Command, Completion};
 use drivelab_units::{Instant, Sectors, Span};
 use proptest::prelude::*;
 
@@ -157,6 +157,22 @@ fn a_drive_that_can_hold_no_further_command_waits_for_none() {
         waited(&single),
         waited(&alone[0])
     );
+}
+
+/// Reads with FUA go to the media, whatever the buffer has.
+#[test]
+fn a_stream_that_the_buffer_may_not_answer_is_not_kept_waiting_for_itself() {
+    let ends = |limit| {
+        let mut probe = Probe::of(&staying(limit, queue(8, Order::Sptf)));
+        let reads = (0..100).map(|step| {
+            let read = command(step, Read, SIZE * step, SIZE);
+            let now = probe.now;
+            probe.target().submit(now, Command { force_unit_access: true, ..read });
+            probe.answer().expect("a command alone is answered").completed
+        });
+        reads.collect::<Vec<_>>()
+    };
+    assert_eq!(ends(Some(ms(150))), ends(None));
 }
 
 #[test]

@@ -125,13 +125,14 @@ impl Mechanics {
         Some(if next_waits { now } else { segments.read_by(limit, self.motion()) })
     }
 
-    /// Until when the arm stays with a stream, if it does now.
+    /// Until when the arm stays with a stream, if it does now: not where the stream's next command waits for it.
     #[inline]
     pub fn stays_until(&self, now: Instant) -> Option<Instant> {
-        if self.last.streams.stays <= now {
+        let stays = self.last.streams.stays;
+        if stays <= now || self.stream().is_none_or(|end| self.next_of_stream(end).is_some()) {
             return None;
         }
-        self.stream_yields_at().map(|yields| yields.min(self.last.streams.stays))
+        self.stream_yields_at().map(|yields| yields.min(stays))
     }
 }
 
