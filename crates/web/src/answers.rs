@@ -68,7 +68,7 @@ fn of(question: Question, runs: &mut BTreeMap<u64, Run>, progress: &(dyn Fn(f64)
             "generator": drivelab_core::rng::GENERATOR,
         })),
         Question::Check(scenario) => match scenario.plan() {
-            Ok(plan) => Answer::Checked(Begun::of(&plan, None)),
+            Ok(plan) => checked(Begun::of(&plan, None)),
             Err(problems) => refused(problems),
         },
         Question::Begin(scenario) => match scenario.plan() {
@@ -92,7 +92,11 @@ fn begin(plan: Plan, log: u64, runs: &mut BTreeMap<u64, Run>) -> Answer {
     let number = runs.last_key_value().map_or(0, |(last, _)| last + 1);
     let begun = Begun::of(&plan, Some(number));
     runs.insert(number, Run::new(plan, log));
-    Answer::Checked(begun)
+    checked(begun)
+}
+
+fn checked(begun: Result<Begun, String>) -> Answer {
+    begun.map_or_else(Answer::Error, Answer::Checked)
 }
 
 fn refused(list: Problems) -> Answer {

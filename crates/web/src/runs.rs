@@ -3,6 +3,7 @@ use drivelab_core::Setup;
 use drivelab_record::Point;
 use drivelab_scenario::{InForce, Loader, Plan, Problems, Source, plan};
 use drivelab_simulate::{Control, run};
+use drivelab_units::InFile;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -58,8 +59,8 @@ pub struct Begun {
     seed: String,
     scenario_hash: String,
     axes: Vec<Place>,
-    skipped: Vec<Skipped>,
-    in_force: Vec<Option<InForce>>,
+    /// The impossible points of the grid: the record's entry, as text.
+    skipped: String,
     fio: Vec<String>,
     scenario: String,
     files: BTreeMap<String, String>,
@@ -74,24 +75,23 @@ struct Skipped {
 }
 
 impl Begun {
-    pub fn of(plan: &Plan, run: Option<u64>) -> Self {
+    pub fn of(plan: &Plan, run: Option<u64>) -> Result<Self, String> {
         let skipped = plan.skipped.iter();
-        Begun {
+        let skipped =
+            skipped.map(|one| Skipped { axes: Place(one.axes.clone()), reason: one.reason.clone() });
+        Ok(Begun {
             run,
             name: plan.name.clone(),
             seed: plan.seed.to_string(),
             scenario_hash: plan.hash.clone(),
             axes: plan.points.iter().map(|point| Place(point.axes.clone())).collect(),
-            skipped: skipped
-                .map(|one| Skipped { axes: Place(one.axes.clone()), reason: one.reason.clone() })
-                .collect(),
-            in_force: plan.points.iter().map(|point| point.in_force.clone()).collect(),
+            skipped: text_of(&skipped.collect::<Vec<_>>())?,
             fio: plan.points.iter().map(|point| point.fio.clone()).collect(),
             scenario: plan.scenario.clone(),
             files: plan.files.clone(),
             traces: plan.traces.clone(),
             notes: plan.notes.clone(),
-        }
+        })
     }
 }
 
@@ -127,13 +127,33 @@ pub struct Stepped {
     /// Its index in the plan, and whether it is the last.
     at: usize,
     is_last: bool,
-    axes: Place,
-    in_force: Option<InForce>,
+    /// Its entry in the record, as text.
     #[serde(skip_serializing_if = "Option::is_none")]
-    point: Option<Point>,
-    /// Why it has no result.
+    entry: Option<String>,
+    /// Why it has no result: its entry among the record's failures, as text.
     #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<String>,
+}
+
+/// A point in a record.
+#[derive(serde::Serialize)]
+struct Entry<'a> {
+    axes: Place,
+    in_force: &'a Option<InForce>,
+    #[serde(flatten)]
+    point: Point,
+}
+
+/// A point without a result in a record.
+#[derive(serde::Serialize)]
+struct Failure {
+    axes: Place,
+    message: String,
+}
+
+/// JSON that a page puts into a record as it is: its own numbers would be other ones.
+fn text_of(value: &impl Serialize) -> Result<String, String> {
+    serde_json::to_string(value).map_err(|error| error.to_string())
 }
 
 fn no_run(number: u64) -> String {
@@ -152,18 +172,15 @@ pub fn stepped(
     begun.next += 1;
     let setup = Setup { traces: point.setup.traces.max(begun.log), ..point.setup.clone() };
     let outcome = run(&setup, &Control { stop: &AtomicBool::new(false), progress });
-    let (found, failure) = match outcome {
-        Ok(found) => (Some(found), None),
-        Err(error) => (None, Some(error.to_string())),
+    let axes = Place(point.axes.clone());
+    let (entry, failure) = match outcome {
+        Ok(found) => (Some(text_of(&Entry { axes, in_force: &point.in_force, point: found })?), None),
+        Err(error) => {
+            let message = InFile(&error.to_string()).to_string();
+            (None, Some(text_of(&Failure { axes, message })?))
+        }
     };
-    Ok(Stepped {
-        at,
-        is_last: begun.next == begun.plan.points.len(),
-        axes: Place(point.axes.clone()),
-        in_force: point.in_force.clone(),
-        point: found,
-        failure,
-    })
+    Ok(Stepped { at, is_last: begun.next == begun.plan.points.len(), entry, failure })
 }
 
 /// Forgets a run, and tells how many of its points were run.

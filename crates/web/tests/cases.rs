@@ -49,10 +49,13 @@ fn as_a_page_asks(scenario: &Value) -> Vec<Result<String, String>> {
     let mut found = Vec::new();
     loop {
         let step = asked(&json!({"ask": "step", "run": run}))["point"].clone();
-        let text = |value: &Value| value.as_str().map(ToOwned::to_owned);
+        let read = |value: &Value| serde_json::from_str::<Value>(value.as_str()?).ok();
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let failed = || read(&step["failure"]).map(|failure| text(&failure["message"]));
         found.push(
-            text(&step["point"]["digest"])
-                .ok_or_else(|| text(&step["failure"]).expect("a point without result has a reason")),
+            read(&step["entry"])
+                .map(|entry| text(&entry["digest"]))
+                .ok_or_else(|| failed().unwrap_or_default()),
         );
         if step["is_last"] == true {
             asked(&json!({"ask": "end", "run": run}));
