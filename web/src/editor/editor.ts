@@ -39,6 +39,16 @@ const LOOK = EditorView.theme({
   "&.cm-focused": { outline: "2px solid var(--accent)" },
 });
 
+/** Text typed over a selection. A browser would keep its looks in a style of its own, which the page's policy forbids. */
+const REPLACING = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    if (event.inputType !== "insertText" || event.data === null || view.state.selection.main.empty) return false;
+    event.preventDefault();
+    view.dispatch({ ...view.state.replaceSelection(event.data), userEvent: "input.type", scrollIntoView: true });
+    return true;
+  },
+});
+
 function completing(schema: object, drives: string[]) {
   return (context: CompletionContext): CompletionResult | null => {
     const { path, word, isValue } = cursorOf(context.state.sliceDoc(0, context.pos));
@@ -87,6 +97,7 @@ const editors: Editors = {
           lintGutter(),
           autocompletion({ override: [completing(known.schema, known.drives)] }),
           LOOK,
+          REPLACING,
           EditorView.lineWrapping,
           EditorView.contentAttributes.of({ "aria-label": label }),
           EditorView.updateListener.of((update) => {

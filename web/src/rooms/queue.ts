@@ -9,6 +9,8 @@ import { coloursOf, drawFrame } from "./platter";
 import { DEPTH_MAX, QUEUES, SHOWN, type Setting, scenarioOf, settingOf, stateOf } from "./sides";
 
 const SPEEDS = [0.002, 0.01, 0.05, 0.2, 1] as const;
+/** Between two steps, for those who want no motion. */
+const CALM_MS = 700;
 const RW = [["randread", "random reads"], ["randwrite", "random writes"], ["randrw", "random reads and writes"], ["read", "sequential reads"]] as const;
 
 class Pane {
@@ -43,6 +45,7 @@ export class QueueRoom {
   private isRunning = false;
   private isWanted = false;
   private last = 0;
+  private readonly isCalm = matchMedia("(prefers-reduced-motion: reduce)");
   private readonly scrub = h("input", { type: "range", min: 0, max: 1000, value: 0, step: "any", input: () => this.seek((this.end() * Number(this.scrub.value)) / 1000) });
   private readonly play = h("button", { type: "button", class: "main", click: () => this.setPlaying(!this.isPlaying) }, "Play");
   private readonly clock = h("output", { class: "clock" });
@@ -117,6 +120,11 @@ export class QueueRoom {
         field("Speed", speed),
       ),
       this.status,
+      h(
+        "ul",
+        { class: "legend" },
+        ...([["waiting", "waits, the fuller the longer"], ["old", "waited ten turns, and was overtaken"], ["oldest", "waits longest"], ["served", "is served"]] as const).map(([kind, words]) => h("li", { class: kind }, words)),
+      ),
       h("div", { class: "panes" }, ...panes),
       h("h3", {}, "Who overtook whom"),
       this.overtaken,
@@ -201,8 +209,16 @@ export class QueueRoom {
 
   private tick(now: number): void {
     if (!this.isPlaying) return;
-    this.at += (now - this.last) * 1e6 * this.speed;
-    this.last = now;
+    if (this.isCalm.matches) {
+      // Nothing turns: one command after the other.
+      if (now - this.last >= CALM_MS) {
+        this.at = stepFrom(this.films(), this.at);
+        this.last = now;
+      }
+    } else {
+      this.at += (now - this.last) * 1e6 * this.speed;
+      this.last = now;
+    }
     if (this.at >= this.end()) {
       this.at = this.end();
       this.setPlaying(false);
@@ -259,7 +275,8 @@ export class QueueRoom {
         ? `It ${verbs[frame.doing]} command #${frame.now.id}; ${frame.waiting.length} wait.`
         : `${frame.waiting.length} commands wait.`;
       pane.canvas.setAttribute("aria-label", `The ${side === 0 ? "left" : "right"} platter. ${pane.now.textContent}`);
-      return frame.done.slice(-8).map((one) => ({ side, one }));
+      const ends = [...frame.done].sort((one, other) => one.completed_ns - other.completed_ns);
+      return ends.slice(-8).map((one) => ({ side, one }));
     });
     const list = (ids: number[]) => (ids.length === 0 ? "none" : ids.slice(0, 8).map((id) => `#${id}`).join(" ") + (ids.length > 8 ? ` and ${ids.length - 8} more` : ""));
     this.overtaken.replaceChildren(

@@ -8,7 +8,8 @@ import type { Editor, Editors } from "../editor/editor";
 import { field, h, select } from "../page/dom";
 import { figure, ms } from "../page/figures";
 import { shareBar } from "../page/share";
-import { combinedDigest, jobsOf, ranged, targetName } from "../record/record";
+import { combinedDigest, ranged, targetName } from "../record/record";
+import { workloadOf } from "../record/words";
 import { rangeNote } from "../record/ranges";
 import { numbers, plain, quoted, valueOf, withValue } from "../scenario/lines";
 
@@ -119,8 +120,7 @@ export class TryRoom {
       h("div", { class: "player" }, this.start, this.halt, this.bar),
       this.status,
       this.notes,
-      this.chart,
-      this.table,
+      h("div", { class: "beside" }, this.chart, this.table),
       shareBar(this.core, "This run", () => ({ name: "try", toml: this.text, log: 0, outcome: this.outcome })),
     );
   }
@@ -264,7 +264,7 @@ export class TryRoom {
       return;
     }
     const { plan, places } = this.outcome;
-    const title = `${targetName(plan.scenario)}: ${workload(plan.fio[places[0] as number] ?? "")}`;
+    const title = `${targetName(plan.scenario)}: ${workloadOf(places.map((place) => plan.fio[place] ?? ""))}`;
     const spec = depthSpec(points, axis, title, width);
     void addScript("charts.js").then(() => {
       const charts = (globalThis as { drivelabCharts?: Charts }).drivelabCharts;
@@ -273,10 +273,4 @@ export class TryRoom {
       return charts?.draw(host, spec, matchMedia("(prefers-color-scheme: dark)").matches);
     });
   }
-}
-
-/** The workload of a job file in a few words. */
-function workload(fio: string): string {
-  const [job] = Object.values(jobsOf(fio));
-  return job ? [job["rw"], job["bs"] ? `of ${Number(job["bs"]) / 1024} KiB` : ""].filter(Boolean).join(" ") : "";
 }
