@@ -1,8 +1,8 @@
 """Builds the page for browsers, in build/page: the core as WebAssembly, and web/ around it.
 
 Run `make page`, or `python tools/page.py`. Nothing is fetched but what Cargo.lock and web/package-lock.json name, and
-through rustup the target for WebAssembly where that is not installed. Where something is missing that this cannot fetch,
-it says so in one line and exits with 3.
+through rustup the target for WebAssembly where that is not installed. Where something is missing that this cannot
+fetch, it says so in one line and exits with 3.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ def lacking() -> str | None:
     if _has_target() or _has_sources():
         return None
     if shutil.which("rustup") is not None:
-        added = subprocess.run(["rustup", "--quiet", "target", "add", TARGET], cwd=ROOT, capture_output=True, check=False)
+        added = subprocess.run(
+            ["rustup", "--quiet", "target", "add", TARGET], cwd=ROOT, capture_output=True, check=False
+        )
         if added.returncode == 0:
             return None
         return f"the page needs Rust's target {TARGET}, and rustup cannot add it"

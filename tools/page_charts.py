@@ -1,7 +1,8 @@
 """Writes web/src/charts/grammar.json: what drivelab.charts draws of a sweep over depth, without the figures.
 
-The page in the browser puts the figures of its own runs in. So there is one grammar for both, in python/drivelab/charts,
-and a test compares what both draw of the same record. Run `python tools/page_charts.py` after a change of these charts.
+The page in the browser puts the figures of its own runs in. So there is one grammar for both, in
+python/drivelab/charts, and a test compares what both draw of the same record. Run `python tools/page_charts.py` after
+a change of these charts.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from drivelab import charts
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "web/src/charts/grammar.json"
 
-LATENCY = {name: 1e6 for name in ("mean", "min", "max", "p50", "p90", "p95", "p99", "p99_9", "p99_99")}
+LATENCY = dict.fromkeys(("mean", "min", "max", "p50", "p90", "p95", "p99", "p99_9", "p99_99"), 1000000.0)
 
 
 def point(depth: int, iops: float, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - what a record has
@@ -34,8 +35,11 @@ def point(depth: int, iops: float, **more: Any) -> dict[str, Any]:  # noqa: ANN4
 def grammar() -> dict[str, Any]:
     """The two pictures: with a range and without."""
     plain = [point(1, 80.0), point(2, 90.0)]
-    ranged = [{**one, "iops_low": 70.0, "iops_high": 100.0} for one in plain]
-    return {name: _bare(charts.depth(points).to_dict()) for name, points in (("ranged", ranged), ("plain", plain))}
+    # At the first depth there is none: else the rows of the band are those of the line, and have one name.
+    ranged = [plain[0], {**plain[1], "iops_low": 70.0, "iops_high": 100.0}]
+    return {
+        name: _bare(charts.depth(points).to_dict()) for name, points in (("ranged", ranged), ("plain", plain))
+    }
 
 
 def _bare(spec: dict[str, Any]) -> dict[str, Any]:

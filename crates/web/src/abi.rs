@@ -93,7 +93,8 @@ mod tests {
         unsafe { std::ptr::copy_nonoverlapping(found, length.as_mut_ptr(), 4) };
         let length = u32::from_le_bytes(length) as usize;
         // SAFETY: so many bytes follow them.
-        let text = unsafe { std::slice::from_raw_parts(found.add(4), length) }.to_vec();
+        let whole = unsafe { std::slice::from_raw_parts(found, length + 4) };
+        let text = whole[4..].to_vec();
         // SAFETY: this is the whole buffer, which is not used again.
         unsafe { drivelab_free(found, length + 4) };
         String::from_utf8(text).expect("an answer is UTF-8")
