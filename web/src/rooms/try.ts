@@ -120,7 +120,7 @@ export class TryRoom {
       h("div", { class: "player" }, this.start, this.halt, this.bar),
       this.status,
       this.notes,
-      h("div", { class: "beside" }, this.chart, this.table),
+      h("div", { class: "results" }, this.chart, this.table),
       shareBar(this.core, "This run", () => ({ name: "try", toml: this.text, log: 0, outcome: this.outcome })),
     );
   }
