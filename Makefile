@@ -126,7 +126,7 @@ pins: ## Renew requirements/*.txt from requirements/*.in (needs the network)
 	done
 
 clean: ## Delete everything that was built, .venv included
-	rm -rf $(VENV) target build dist out .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) target build dist out web/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -f python/drivelab/_core*.so
 
 $(VENV)/folder:
