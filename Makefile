@@ -11,7 +11,7 @@ endif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test check bench wheel docs setup ray determinism lint tidy types packages test-rust histories fuzz plant test-python format pins clean
+.PHONY: help run test check bench wheel page docs setup ray determinism lint tidy types packages test-rust histories fuzz plant test-python format pins clean
 
 export PYTHON
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -46,6 +46,7 @@ test: $(VENV)/stamp-dev ## Whether it works: the tests of the rooms, the digests
 	@$(MAKE) --no-print-directory $(VENV)/stamp-package & built=$$!; \
 	$(MAKE) --no-print-directory test-rust; code=$$?; \
 	wait $$built && exit $$code
+	@$(MAKE) --no-print-directory page || echo "without the page its tests are skipped, or fail with the reason"
 	@$(MAKE) --no-print-directory test-python
 
 check: lint tidy types determinism packages ## What else must hold before a commit: lints, arrows, types, two builds with the same digests, packages
@@ -56,6 +57,9 @@ bench: ## Simulated commands per second
 wheel: $(VENV)/stamp-dev ## A wheel for a release in dist/, optimised by a profile: two builds, with a run between them (needs llvm-tools)
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" maturin build --release $(LOCKED) --pgo --interpreter $(PY) --target-dir target/profiled --out dist
 	DRIVELAB_WHEEL="$$(ls -t dist/*.whl | head -n 1)" $(PY) -m pytest -k wheel tests/python/test_packaging.py
+
+page: ## The page for browsers, in build/page: opened from there, or copied to any static host (needs Node.js)
+	@"$$(sh tools/preflight.sh python)" tools/page.py
 
 docs: $(VENV)/stamp-dev $(VENV)/stamp-package ## Write anew what pages print and draw of the tool's own runs
 	$(PY) tools/what_queueing_buys.py
@@ -122,7 +126,7 @@ pins: ## Renew requirements/*.txt from requirements/*.in (needs the network)
 	done
 
 clean: ## Delete everything that was built, .venv included
-	rm -rf $(VENV) target build dist out .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) target build dist out web/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -f python/drivelab/_core*.so
 
 $(VENV)/folder:

@@ -36,6 +36,7 @@ LAYERS = {
     "measure": 3,
     "durability": 3,
     "py": 4,
+    "web": 4,
     "bench": 4,
     "fuzz": 4,
 }

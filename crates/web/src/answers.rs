@@ -1,0 +1,105 @@
+//! The questions of a page and their answers.
+use crate::catalogue::{Entry, drives};
+use crate::runs::{Begun, Run, Scenario, Stepped, ended, stepped};
+use drivelab_scenario::{Plan, Problems, schema};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+/// What a page may ask.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "ask", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Question {
+    /// The versions of program, model and record.
+    About,
+    /// Whether a scenario can be run, and what would run.
+    Check(Scenario),
+    /// The same, and prepares the run: the answer has its number.
+    Begin(Scenario),
+    /// Runs the next point of a run.
+    Step { run: u64 },
+    /// Forgets a run, whether all of its points have been run or not.
+    End { run: u64 },
+    /// The drives of the catalogue.
+    Drives,
+    /// The JSON Schema of a scenario.
+    Schema,
+}
+
+/// An answer is what was asked for, or why there is none.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Answer {
+    Ok(Value),
+    /// The point of a run, as JSON that is not read again here.
+    Point(Stepped),
+    Checked(Begun),
+    Drives(Vec<Entry>),
+    /// Everything that is wrong with a scenario, and the same as the command line prints it.
+    Problems {
+        list: Problems,
+        text: String,
+    },
+    /// The question is none, or of no run.
+    Error(String),
+}
+
+thread_local! {
+    /// The runs that were begun, by their numbers.
+    static RUNS: RefCell<BTreeMap<u64, Run>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+/// Answers one question; `progress` is called from time to time with the share of a step that is done.
+pub fn answer(question: &str, progress: &(dyn Fn(f64) + Sync)) -> String {
+    let answer = match serde_json::from_str(question) {
+        Ok(question) => RUNS.with_borrow_mut(|runs| of(question, runs, progress)),
+        Err(error) => Answer::Error(format!("this is no question: {error}")),
+    };
+    serde_json::to_string(&answer).unwrap_or_else(|error| json!({ "error": error.to_string() }).to_string())
+}
+
+fn of(question: Question, runs: &mut BTreeMap<u64, Run>, progress: &(dyn Fn(f64) + Sync)) -> Answer {
+    match question {
+        Question::About => Answer::Ok(json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "model_version": drivelab_core::MODEL_VERSION,
+            "record_version": drivelab_record::RECORD_VERSION,
+            "generator": drivelab_core::rng::GENERATOR,
+        })),
+        Question::Check(scenario) => match scenario.plan() {
+            Ok(plan) => checked(Begun::of(&plan, None)),
+            Err(problems) => refused(problems),
+        },
+        Question::Begin(scenario) => match scenario.plan() {
+            Ok(plan) => begin(plan, scenario.log, runs),
+            Err(problems) => refused(problems),
+        },
+        Question::Step { run } => match stepped(runs, run, progress) {
+            Ok(point) => Answer::Point(point),
+            Err(why) => Answer::Error(why),
+        },
+        Question::End { run } => match ended(runs, run) {
+            Ok(points) => Answer::Ok(json!({ "points": points })),
+            Err(why) => Answer::Error(why),
+        },
+        Question::Drives => Answer::Drives(drives()),
+        Question::Schema => Answer::Ok(schema()),
+    }
+}
+
+fn begin(plan: Plan, log: u64, runs: &mut BTreeMap<u64, Run>) -> Answer {
+    let number = runs.last_key_value().map_or(0, |(last, _)| last + 1);
+    let begun = Begun::of(&plan, Some(number));
+    runs.insert(number, Run::new(plan, log));
+    checked(begun)
+}
+
+fn checked(begun: Result<Begun, String>) -> Answer {
+    begun.map_or_else(Answer::Error, Answer::Checked)
+}
+
+fn refused(list: Problems) -> Answer {
+    let text = list.to_string();
+    Answer::Problems { list, text }
+}

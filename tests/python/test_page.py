@@ -1,0 +1,222 @@
+"""The page in a browser: what it does there, and that its records, ranges, charts and errors are those of the package.
+
+The page is built once, and one run of its checks in Chromium writes what the tests here compare. Without Node.js,
+Chromium, or Rust's target for WebAssembly they are skipped, with what is missing as the reason.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import drivelab
+import page
+import page_charts
+from drivelab import charts
+from drivelab.errors import ScenarioError
+
+pytestmark = pytest.mark.xdist_group("page")
+
+ROOT = Path(page.__file__).resolve().parent.parent
+CHECKS = [
+    "the core runs random scenarios",
+    "a queue at work answers while its depth is dragged",
+    "a queue at work plays, steps and scrubs with the mouse",
+    "a queue at work is used by keyboard alone",
+    "the same commands go to both drives",
+    "try runs what its forms say, by mouse",
+    "try is used by keyboard alone",
+    "errors are shown in their lines, as the command line has them",
+    "the editor completes keys and words of the schema",
+    "links restore the state of a room",
+    "a long run stops, and the room goes on",
+    "a folder without a server will do",
+    "who wants no motion sees none",
+    "without JavaScript the page says what it is",
+    "no room is wider than its window",
+    "axe finds nothing serious",
+    "nothing is said on the console, and no request leaves the origin",
+]
+
+
+@pytest.fixture(scope="module")
+def built() -> Path:
+    """The built page."""
+    why = page.lacking()
+    if why is not None:
+        pytest.skip(why)
+    page.build()
+    return page.OUT
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the checks found wrong, by their names, and the folder with what they wrote."""
+
+    wrong: dict[str, str | None]
+    folder: Path
+
+    def read(self, name: str) -> Any:  # noqa: ANN401 - JSON
+        """One of the files."""
+        path = self.folder / name
+        assert path.is_file(), f"the check that writes {name} has failed"
+        return json.loads(path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def seen(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Seen:
+    """One run of all checks in the browser."""
+    browser = next((found for name in ("chromium", "google-chrome") if (found := shutil.which(name))), None)
+    if browser is None:
+        pytest.skip("the page's checks need chromium")
+    folder = tmp_path_factory.mktemp("page")
+    cargo = ["cargo", "test", "--quiet", "--locked", "--package", "drivelab-web", "--test", "cases"]
+    environment = os.environ | {"DRIVELAB_PAGE_CASES": str(folder / "cases.json")}
+    subprocess.run(cargo, cwd=ROOT, env=environment, check=True, capture_output=True)
+    program = ["node", "tests/browser/main.mjs", str(built), browser, str(folder)]
+    done = subprocess.run(program, cwd=page.WEB, check=True, capture_output=True, text=True, encoding="utf-8")
+    return Seen(json.loads(done.stdout), folder)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_in_a_browser(seen: Seen, check: str):
+    assert seen.wrong[check] is None, seen.wrong[check]
+
+
+def test_every_check_of_the_page_is_a_test(seen: Seen):
+    assert sorted(seen.wrong) == sorted(CHECKS)
+
+
+def simulated(scenario: dict[str, Any], folder: Path) -> drivelab.runs.result.Result:
+    """The native run of a scenario that may bring its drive file."""
+    folder.mkdir()
+    for name, text in scenario.get("files", {}).items():
+        (folder / name).write_text(text, encoding="utf-8")
+    path = folder / scenario["origin"]
+    path.write_text(scenario["text"], encoding="utf-8")
+    return drivelab.simulate(path)
+
+
+def test_random_scenarios_give_the_points_of_native_runs_to_the_bit(seen: Seen, tmp_path: Path):
+    cases, runs = seen.read("cases.json"), seen.read("runs.json")
+    assert len(cases) == len(runs) == 50
+    for number, (scenario, ran) in enumerate(zip(cases, runs, strict=True)):
+        native = simulated(scenario, tmp_path / str(number))
+        entries = [json.loads(entry) for entry in ran["entries"]]
+        added = {"iops_low", "iops_high", "workload"}
+        points = [
+            {key: value for key, value in point.items() if key not in added}
+            for point in native.to_dict()["points"]
+        ]
+        assert ran["hash"] == native.scenario_hash
+        assert [entry["digest"] for entry in entries] == [point["digest"] for point in points]
+        assert entries == points
+
+
+@pytest.mark.parametrize("name", ["queue.json", "try.json"])
+def test_a_record_of_the_page_is_the_record_of_the_same_text(seen: Seen, tmp_path: Path, name: str):
+    found = seen.read(name)
+    for number, one in enumerate(found.get("sides", [found])):
+        record, path = json.loads(one["record"]), tmp_path / f"{number}.toml"
+        path.write_text(one["toml"], encoding="utf-8")
+        logged = len(record["points"][0].get("commands", []))
+        native = drivelab.simulate(path, log=logged).to_dict()
+        assert record == json.loads(json.dumps(native))
+        assert record["digest"] == (found["digest"] if "digest" in found else found["digests"][number])
+
+
+@pytest.mark.parametrize("name", ["queue.json", "try.json"])
+def test_a_record_of_the_page_opens_in_the_command_line_with_its_digest(seen: Seen, tmp_path, run, name):
+    found = seen.read(name)
+    for one in found.get("sides", [found]):
+        (tmp_path / "page.json").write_text(one["record"], encoding="utf-8")
+        again = run("simulate", "page.json")
+        assert again.returncode == 0, again.stderr
+        assert f"same digest as page.json: {json.loads(one['record'])['digest']}" in again.stdout
+
+
+@pytest.mark.parametrize("name", ["queue.json", "try.json"])
+def test_a_command_of_the_page_runs_to_the_same_digest(seen: Seen, run, name):
+    found = seen.read(name)
+    for one in found.get("sides", [found]):
+        program, *words = shlex.split(one["command"])
+        assert program == "drivelab"
+        done = run(*words, "--json")
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["digest"] == json.loads(one["record"])["digest"]
+
+
+def test_errors_of_the_page_are_those_of_the_package(seen: Seen, tmp_path: Path):
+    found = seen.read("problems.json")
+    path = tmp_path / "scenario.toml"
+    path.write_text(found["text"], encoding="utf-8")
+    with pytest.raises(ScenarioError) as caught:
+        drivelab.simulate(path)
+    problems = caught.value.problems
+    assert found["marked"] == [one["line"] for one in problems]
+    for one, text in zip(problems, found["shown"], strict=True):
+        assert text.startswith(f"scenario.toml:{one['line']}:{one['column']} {one['message']}")
+        assert one["remedy"] is None or one["remedy"] in text
+
+
+def test_the_grammar_of_the_page_is_that_of_the_package():
+    written = page_charts.TARGET.read_text(encoding="utf-8")
+    assert written == page_charts.text(), "run python tools/page_charts.py"
+
+
+SWEEPS: dict[str, dict[str, Any]] = {
+    "with a range": {"drive": "wd-4tb-7200", "iodepth": [1, 2, 4, 8, 16, 32]},
+    "without a range": {"drive": "seagate-st3250620as", "iodepth": [1, 4]},
+    "of writes that a cache holds": {
+        "drive": "wd-4tb-7200",
+        "rw": "randwrite",
+        "iodepth": [1, 8],
+        "write_cache": True,
+    },
+    "of reads and writes": {"drive": "hgst-c15k600", "rw": "randrw", "iodepth": [2, 3, 32, 128]},
+    "with many depths": {"drive": "wd-wd740gd-00fla1", "iodepth": list(range(1, 33))},
+    "over a wide range": {"drive": "wd-4tb-7200", "bs": "64KiB", "rw": "read", "iodepth": [1, 256]},
+    "of few I/Os": {"drive": "wd-4tb-7200", "iodepth": [1, 2], "number_ios": 60},
+}
+
+
+def test_logic_and_charts_of_the_page(built: Path, tmp_path: Path):
+    cases = []
+    for name, given in SWEEPS.items():
+        words = {"rw": "randread", "bs": "4KiB", "number_ios": 400, **given}
+        if (cached := words.pop("write_cache", None)) is not None:
+            words["target.write_cache"] = cached
+        points = drivelab.simulate(**words).to_dict()["points"]
+        spec = charts.depth(points, name).to_dict()
+        cases.append({"name": name, "title": name, "points": points, "spec": spec})
+    path = tmp_path / "charts.json"
+    path.write_text(json.dumps(cases), encoding="utf-8")
+    program = [page.WEB / "node_modules/.bin/vitest", "run"]
+    environment = os.environ | {"DRIVELAB_PAGE_CHARTS": str(path), "NO_COLOR": "1"}
+    done = subprocess.run(
+        program, cwd=page.WEB, env=environment, capture_output=True, text=True, encoding="utf-8", check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    types = subprocess.run(
+        [page.WEB / "node_modules/.bin/tsc", "--noEmit"],
+        cwd=page.WEB,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert types.returncode == 0, types.stdout
+
+
+def test_the_core_is_no_longer_than_a_visitor_should_load(built: Path, record_property):
+    whole, sent = page.sizes()["core.wasm"]
+    record_property("core_bytes", whole)
+    record_property("core_bytes_gzipped", sent)
+    assert sent <= page.CORE_MAX_BYTES

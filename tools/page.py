@@ -1,0 +1,132 @@
+"""Builds the page for browsers, in build/page: the core as WebAssembly, and web/ around it.
+
+Run `make page`, or `python tools/page.py`. Nothing is fetched but what Cargo.lock and web/package-lock.json name, and
+through rustup the target for WebAssembly where that is not installed. Where something is missing that this cannot
+fetch, it says so in one line and exits with 3.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+WEB = ROOT / "web"
+OUT = ROOT / "build/page"
+TARGET = "wasm32-unknown-unknown"
+NODE_MAJOR = 20
+LACKING = 3
+CORE_MAX_BYTES = 1_500_000
+"""What every visitor loads: the core may not be longer than this, as gzip sends it."""
+
+
+def lacking() -> str | None:
+    """What this machine lacks to build the page, in one line; None if nothing is missing."""
+    for program, why in (("cargo", "Rust"), ("node", f"Node.js {NODE_MAJOR} or newer"), ("npm", "npm")):
+        if shutil.which(program) is None:
+            return f"the page needs {why}: {program} is not found"
+    version = _output(["node", "--version"])
+    major = re.match(r"v(\d+)", version)
+    if not major or int(major[1]) < NODE_MAJOR:
+        return f"the page needs Node.js {NODE_MAJOR} or newer, and this is {version or 'none'}"
+    if _has_target() or _has_sources():
+        return None
+    if shutil.which("rustup") is not None:
+        added = subprocess.run(
+            ["rustup", "--quiet", "target", "add", TARGET], cwd=ROOT, capture_output=True, check=False
+        )
+        if added.returncode == 0:
+            return None
+        return f"the page needs Rust's target {TARGET}, and rustup cannot add it"
+    return (
+        f"the page needs Rust's target {TARGET}: install it with rustup, or Debian's rustc-web, cargo-web, "
+        "rust-web-src and lld"
+    )
+
+
+def _output(command: list[str]) -> str:
+    try:
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def _library(*parts: str) -> Path:
+    return Path(_output(["rustc", "--print", "sysroot"]), "lib/rustlib", *parts)
+
+
+def _has_target() -> bool:
+    """Whether the standard library is there for WebAssembly."""
+    return _library(TARGET, "lib").is_dir()
+
+
+def _has_sources() -> bool:
+    """Whether the sources of the standard library are there, and a linker for it."""
+    return _library("src/rust/library/std").is_dir() and shutil.which("wasm-ld") is not None
+
+
+def core() -> Path:
+    """Build the core for WebAssembly; returns the module. Raises CalledProcessError."""
+    command = [os.environ.get("CARGO", "cargo"), "rustc", "--quiet", "--locked", "--profile", "page"]
+    command += ["--target", TARGET, "--package", "drivelab-web", "--lib", "--crate-type", "cdylib"]
+    environment = dict(os.environ)
+    if not _has_target():
+        command += ["-Z", "build-std=std,panic_abort"]
+        environment |= {"RUSTC_BOOTSTRAP": "1", "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER": "wasm-ld"}
+    subprocess.run(command, cwd=ROOT, env=environment, check=True)
+    return ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / TARGET / "page/drivelab_web.wasm"
+
+
+def packages() -> None:
+    """Install what web/package-lock.json names, where it is not there yet. Raises CalledProcessError."""
+    lock, done = WEB / "package-lock.json", WEB / "node_modules/.done"
+    if done.is_file() and done.read_bytes() == lock.read_bytes():
+        return
+    npm = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel", "error"]
+    subprocess.run(npm, cwd=WEB, check=True)
+    shutil.copy(lock, done)
+
+
+def gzipped(path: Path) -> int:
+    """The bytes of a file as a server sends it."""
+    return len(gzip.compress(path.read_bytes(), 9, mtime=0))
+
+
+def sizes() -> dict[str, tuple[int, int]]:
+    """Each file of the built page, its bytes and its bytes as gzip sends them."""
+    return {path.name: (path.stat().st_size, gzipped(path)) for path in sorted(OUT.iterdir())}
+
+
+def build() -> None:
+    """Build the page. Raises CalledProcessError."""
+    module = core()
+    packages()
+    subprocess.run(["node", "build.mjs", str(module), str(OUT)], cwd=WEB, check=True)
+
+
+def main() -> int:
+    """Build the page and print the sizes of its files. Return the exit code."""
+    why = lacking()
+    if why is not None:
+        print(why, file=sys.stderr)
+        return LACKING
+    try:
+        build()
+    except subprocess.CalledProcessError as error:
+        print(f"the page cannot be built: {error.cmd[0]} has failed", file=sys.stderr)
+        return 1
+    found = sizes()
+    for name, (whole, sent) in found.items():
+        print(f"{name:12} {whole:>9,} bytes {sent:>9,} gzipped")
+    rest = sum(sent for name, (_, sent) in found.items() if name not in {"core.wasm", "offline.js"})
+    print(f"the page without its core: {rest:,} bytes gzipped; build/page/index.html opens it")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

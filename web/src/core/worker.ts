@@ -1,0 +1,34 @@
+// The worker that has the core: it answers one question after the other, and tells how far a step is.
+import { Module } from "./module";
+
+export type ToWorker = { module: WebAssembly.Module } | { id: number; question: string };
+export type FromWorker =
+  | { ready: true }
+  | { failed: string }
+  | { progress: number }
+  | { id: number; answer: string }
+  | { id: number; defect: string };
+
+const scope = self as unknown as DedicatedWorkerGlobalScope;
+const tell = (message: FromWorker) => scope.postMessage(message);
+
+let core: Module | undefined;
+
+scope.onmessage = async (event: MessageEvent<ToWorker>) => {
+  const message = event.data;
+  if ("module" in message) {
+    try {
+      core = await Module.instantiate(message.module, (progress) => tell({ progress }));
+      tell({ ready: true });
+    } catch (error) {
+      tell({ failed: String(error) });
+    }
+    return;
+  }
+  try {
+    if (core === undefined) throw new Error("the core is not there");
+    tell({ id: message.id, answer: core.call(message.question) });
+  } catch (error) {
+    tell({ id: message.id, defect: error instanceof Error ? error.message : String(error) });
+  }
+};

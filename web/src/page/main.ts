@@ -1,0 +1,46 @@
+// The page: its rooms, and the address that leads to each of them with its whole state.
+import { Core } from "../core/client";
+import { QueueRoom } from "../rooms/queue";
+import { TryRoom } from "../rooms/try";
+import { h } from "./dom";
+import { fragmentOf, placeOf } from "./fragment";
+
+const ROOMS = { queue: QueueRoom, try: TryRoom } as const;
+type Name = keyof typeof ROOMS;
+
+const isRoom = (name: string): name is Name => name in ROOMS;
+
+async function start(): Promise<void> {
+  const place = document.getElementById("room") as HTMLElement;
+  const core = new Core();
+  const about = await core.about();
+  const drives = await core.drives();
+  performance.mark("core-ready");
+  (document.getElementById("versions") as HTMLElement).textContent = `drivelab ${about.version}, model ${about.model_version}`;
+
+  let room: QueueRoom | TryRoom | undefined;
+  let own = "";
+  const open = () => {
+    if (location.hash === own && room !== undefined) return;
+    const { room: asked, state } = placeOf(location.hash);
+    const name = isRoom(asked) ? asked : "queue";
+    room?.leave();
+    const changed = (next: Record<string, string>) => {
+      own = fragmentOf({ room: name, state: next });
+      history.replaceState(null, "", own);
+    };
+    room = new ROOMS[name](core, drives, state, changed);
+    place.replaceChildren(room.element);
+    for (const link of document.querySelectorAll<HTMLAnchorElement>("nav a")) {
+      if (link.hash === `#${name}`) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    }
+  };
+  window.addEventListener("hashchange", open);
+  open();
+}
+
+start().catch((error: unknown) => {
+  const words = error instanceof Error ? error.message : String(error);
+  document.getElementById("room")?.replaceChildren(h("p", { class: "problem", role: "alert" }, `The core cannot be loaded: ${words}`));
+});
