@@ -1,6 +1,7 @@
 // How far the I/Os per second may lie from the prediction of a drive whose seeks, queue or cache nobody measured: the
 // same rules as those of the command line (python/drivelab/scenarios/firmware.py), which a test holds equal.
 import type { Bound, Point } from "../core/answers";
+import { figure } from "../page/figures";
 
 type Range = readonly [number, number];
 
@@ -21,6 +22,16 @@ export function iopsRange(point: Point): { iops_low: number; iops_high: number }
   );
   const [low, high] = mixed(reads, cached.length > 0 ? writes : reads, shareOfWrites(point));
   return low === high ? undefined : { iops_low: point.iops * low, iops_high: point.iops * high };
+}
+
+/** How many times the I/Os per second of another point a point has, with the least and the most where either has a range. */
+export function timesAsMany(one: Point, other: Point): string {
+  const times = one.iops / other.iops;
+  const [own, others] = [iopsRange(one), iopsRange(other)];
+  if (!own && !others) return `${figure(times)} times`;
+  const least = (own?.iops_low ?? one.iops) / (others?.iops_high ?? other.iops);
+  const most = (own?.iops_high ?? one.iops) / (others?.iops_low ?? other.iops);
+  return `${figure(times)} times (between ${figure(least)} and ${figure(most)})`;
 }
 
 /** The least and the most of several ranges; 1 where there is none. */

@@ -1,9 +1,10 @@
 // The room "A queue at work": two drives with the same commands, driven by the logs of two real runs.
-import type { DriveEntry } from "../core/answers";
+import type { DriveEntry, Point } from "../core/answers";
 import { type Core, type Outcome, Problems, Stopped } from "../core/client";
 import { field, h, select } from "../page/dom";
 import { figure, ms } from "../page/figures";
 import { shareBar } from "../page/share";
+import { iopsRange, timesAsMany } from "../record/ranges";
 import { type Film, type Frame, filmOf, frameAt, soFar, stepFrom } from "./frames";
 import { coloursOf, drawFrame } from "./platter";
 import { DEPTH_MAX, QUEUES, SHOWN, type Setting, scenarioOf, settingOf, stateOf } from "./sides";
@@ -11,7 +12,15 @@ import { DEPTH_MAX, QUEUES, SHOWN, type Setting, scenarioOf, settingOf, stateOf 
 const SPEEDS = [0.002, 0.01, 0.05, 0.2, 1] as const;
 /** Between two steps, for those who want no motion. */
 const CALM_MS = 700;
+/** Between two descriptions in words while it plays. */
+const WORDS_MS = 500;
 const RW = [["randread", "random reads"], ["randwrite", "random writes"], ["randrw", "random reads and writes"], ["read", "sequential reads"]] as const;
+
+/** The range of a point's I/Os per second, where it has one. */
+function rangeOf(point: Point): string {
+  const range = iopsRange(point);
+  return range ? ` (${figure(range.iops_low)} to ${figure(range.iops_high)}: not all was measured on this drive)` : "";
+}
 
 class Pane {
   readonly canvas = h("canvas", { role: "img" });
@@ -29,7 +38,7 @@ class Pane {
     this.problem.textContent = outcome.failures[0] ? (JSON.parse(outcome.failures[0]) as { message: string }).message : "";
     const latency = point?.latency_ns;
     this.whole.textContent = point
-      ? `The whole run, ${figure(latency?.n)} I/Os: ${figure(point.iops)} IOPS, mean ${ms(latency?.mean)} ms, p50 ${ms(latency?.p50)} ms, p99 ${ms(latency?.p99)} ms, longest ${ms(latency?.max)} ms`
+      ? `The whole run, ${figure(latency?.n)} I/Os: ${figure(point.iops)} IOPS${rangeOf(point)}, mean ${ms(latency?.mean)} ms, p50 ${ms(latency?.p50)} ms, p99 ${ms(latency?.p99)} ms, longest ${ms(latency?.max)} ms`
       : "";
     if (point && !this.film?.commands.length) this.problem.textContent = "No command reached the platters: there is no way of the arm to show.";
   }
@@ -45,6 +54,7 @@ export class QueueRoom {
   private isRunning = false;
   private isWanted = false;
   private last = 0;
+  private described = 0;
   private readonly isCalm = matchMedia("(prefers-reduced-motion: reduce)");
   private readonly scrub = h("input", { type: "range", min: 0, max: 1000, value: 0, step: "any", input: () => this.seek((this.end() * Number(this.scrub.value)) / 1000) });
   private readonly play = h("button", { type: "button", class: "main", click: () => this.setPlaying(!this.isPlaying) }, "Play");
@@ -164,8 +174,8 @@ export class QueueRoom {
   }
 
   private compare(): void {
-    const [left, right] = this.panes.map((pane) => pane.outcome?.points[0]?.iops);
-    this.status.textContent = left && right ? `At depth ${this.setting.depth} the right drive does ${figure(right / left)} times the I/Os per second of the left one.` : "";
+    const [left, right] = this.panes.map((pane) => pane.outcome?.points[0]);
+    this.status.textContent = left && right ? `At depth ${this.setting.depth} the right drive does ${timesAsMany(right, left)} the I/Os per second of the left one.` : "";
     this.element.dataset["digests"] = this.panes.map((pane) => pane.outcome?.points[0]?.digest ?? "").join(",");
   }
 
@@ -224,6 +234,11 @@ export class QueueRoom {
       this.setPlaying(false);
     }
     this.draw();
+    // What somebody is reading by keyboard is not taken away.
+    if (now - this.described >= WORDS_MS && !this.overtaken.contains(document.activeElement)) {
+      this.described = now;
+      this.explain();
+    }
     requestAnimationFrame((next) => this.tick(next));
   }
 
@@ -265,7 +280,7 @@ export class QueueRoom {
     });
   }
 
-  /** In words, while nothing moves: what each drive does, and who overtook whom. */
+  /** In words: what each drive does, and who overtook whom. */
   private explain(): void {
     const rows = this.panes.flatMap((pane, side) => {
       if (!pane.film?.commands.length) return [];

@@ -1,7 +1,7 @@
 // Ranges, digests and the record: the page's side of what Python has, on small inputs whose answers are known.
 import { describe, expect, it } from "vitest";
 import type { Point } from "../../src/core/answers";
-import { bounds, iopsRange } from "../../src/record/ranges";
+import { bounds, iopsRange, timesAsMany } from "../../src/record/ranges";
 import { combinedDigest, jobsOf, recordText, targetName } from "../../src/record/record";
 import { sha256 } from "../../src/record/sha256";
 import { sizeWithUnit, workloadOf } from "../../src/record/words";
@@ -82,4 +82,19 @@ describe("a workload in words", () => {
   it("has kind and size where all points share them", () => expect(workloadOf(["rw=randread\nbs=4096\n", "rw=randread\nbs=4096\n"])).toBe("random reads of 4 KiB"));
   it("leaves out what differs", () => expect(workloadOf(["rw=randread\nbs=4096\n", "rw=randread\nbs=512\n"])).toBe("random reads"));
   it("has sizes in the largest unit", () => expect([512, 1536, 2 ** 20].map(sizeWithUnit)).toEqual(["512 B", "1.5 KiB", "1 MiB"]));
+});
+
+describe("how many times as many", () => {
+  const known = point({ in_force: {} });
+
+  it("has a range where either point has one", () => {
+    // The depth of two is half way to that of four.
+    expect(timesAsMany(point(), known)).toBe("1.00 times (between 0.900 and 1.10)");
+    expect(timesAsMany(known, point())).toBe("1.00 times (between 0.909 and 1.11)");
+    expect(timesAsMany(point(), point())).toBe("1.00 times (between 0.818 and 1.22)");
+  });
+
+  it("has none where all was measured", () => {
+    expect(timesAsMany(point({ in_force: {}, iops: 150 }), known)).toBe("1.50 times");
+  });
 });
