@@ -119,6 +119,7 @@ export interface Point {
   logged_from_ns?: number;
   platter?: { rotation_ns: number; cylinders: number } | null;
   commands?: Command[];
+  jobs?: Record<string, unknown>;
   iops_low?: number;
   iops_high?: number;
 }

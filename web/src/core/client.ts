@@ -39,6 +39,7 @@ export interface Watching {
 export class Core {
   private worker: Worker | undefined;
   private started: Promise<Worker> | undefined;
+  private abandon: (why: Error) => void = () => {};
   private readonly waiting = new Map<number, Waiting>();
   private next = 0;
   private loaded: Promise<Loaded> | undefined;
@@ -94,13 +95,21 @@ export class Core {
     this.worker?.terminate();
     this.worker = undefined;
     this.started = undefined;
+    this.abandon(why);
     for (const one of this.waiting.values()) one.reject(why);
     this.waiting.clear();
   }
 
   private async ask(question: object): Promise<Answer> {
-    this.started ??= this.start();
-    const worker = await this.started;
+    const started = (this.started ??= this.start());
+    let worker: Worker;
+    try {
+      worker = await started;
+    } catch (error) {
+      // The next question tries again.
+      if (this.started === started) this.started = this.loaded = undefined;
+      throw error;
+    }
     const id = this.next++;
     const answer = await new Promise<Answer>((resolve, reject) => {
       this.waiting.set(id, { resolve, reject });
@@ -112,10 +121,14 @@ export class Core {
 
   private async start(): Promise<Worker> {
     this.loaded ??= load();
+    let why: Error | undefined;
+    this.abandon = (error) => (why = error);
     const { module, worker: make } = await this.loaded;
+    if (why !== undefined) throw why;
     const worker = make();
     this.worker = worker;
     await new Promise<void>((resolve, reject) => {
+      this.abandon = reject;
       worker.onerror = () => reject(new Error("the worker of the core does not start"));
       worker.onmessage = (event: MessageEvent<FromWorker>) => {
         const message = event.data;

@@ -36,6 +36,8 @@ let serial = 0;
 export function select(options: readonly (readonly [string, string])[], chosen: string, change: () => void): HTMLSelectElement {
   const list = h("select", { change });
   for (const [value, text] of options) list.append(h("option", { value, selected: value === chosen }, text));
+  // What a link asks for is shown, even if it does not exist.
+  if (chosen !== "" && !options.some(([value]) => value === chosen)) list.append(h("option", { value: chosen, selected: true }, chosen));
   return list;
 }
 

@@ -8,7 +8,7 @@ import { fragmentOf, placeOf } from "./fragment";
 const ROOMS = { queue: QueueRoom, try: TryRoom } as const;
 type Name = keyof typeof ROOMS;
 
-const isRoom = (name: string): name is Name => name in ROOMS;
+const isRoom = (name: string): name is Name => Object.hasOwn(ROOMS, name);
 
 async function start(): Promise<void> {
   const place = document.getElementById("room") as HTMLElement;
@@ -20,12 +20,16 @@ async function start(): Promise<void> {
 
   let room: QueueRoom | TryRoom | undefined;
   let own = "";
+  let rooms = 0;
   const open = () => {
     if (location.hash === own && room !== undefined) return;
     const { room: asked, state } = placeOf(location.hash);
     const name = isRoom(asked) ? asked : "queue";
     room?.leave();
+    const opened = ++rooms;
     const changed = (next: Record<string, string>) => {
+      // A room that was left may still end its run.
+      if (opened !== rooms) return;
       own = fragmentOf({ room: name, state: next });
       history.replaceState(null, "", own);
     };

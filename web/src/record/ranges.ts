@@ -24,11 +24,19 @@ export function iopsRange(point: Point): { iops_low: number; iops_high: number }
   return low === high ? undefined : { iops_low: point.iops * low, iops_high: point.iops * high };
 }
 
-/** How many times the I/Os per second of another point a point has, with the least and the most where either has a range. */
-export function timesAsMany(one: Point, other: Point): string {
+/**
+ * How many times the I/Os per second of another point a point has, with the least and the most where either has a range.
+ * What nobody measured of a drive is the same in both of its points.
+ */
+export function timesAsMany(one: Point, other: Point, isSameDrive: boolean): string {
   const times = one.iops / other.iops;
   const [own, others] = [iopsRange(one), iopsRange(other)];
   if (!own && !others) return `${figure(times)} times`;
+  if (own && others && isSameDrive) {
+    const ends = [own.iops_low / others.iops_low, own.iops_high / others.iops_high, times].map(figure);
+    const [least, most] = [ends.reduce((a, b) => (Number(a) < Number(b) ? a : b)), ends.reduce((a, b) => (Number(a) > Number(b) ? a : b))];
+    return least === most ? `${figure(times)} times` : `${figure(times)} times (between ${least} and ${most})`;
+  }
   const least = (own?.iops_low ?? one.iops) / (others?.iops_high ?? other.iops);
   const most = (own?.iops_high ?? one.iops) / (others?.iops_low ?? other.iops);
   return `${figure(times)} times (between ${figure(least)} and ${figure(most)})`;

@@ -25,9 +25,12 @@ export interface Film {
   commands: Placed[];
   /** The same in the order of service. */
   served: Placed[];
+  /** Those that the buffer answered: they have no place on the platter. */
+  buffered: Command[];
   rotation_ns: number;
   cylinders: number;
   start_ns: number;
+  /** Where the log still has all that wait: until the last logged command arrives, if the run had more of them. */
   end_ns: number;
 }
 
@@ -67,13 +70,16 @@ export function filmOf(point: Point): Film | undefined {
       }
     }
   }
+  const isPart = commands.length < (point.latency_ns?.n ?? 0);
+  const from = isPart ? commands.map((one) => one.submitted_ns) : commands.map((one) => one.completed_ns);
   return {
     commands: placed,
     served,
+    buffered: commands.filter((one) => one.first_cylinder === null),
     rotation_ns: turn,
     cylinders: platter.cylinders,
-    start_ns: Math.min(...placed.map((one) => one.submitted_ns)),
-    end_ns: Math.max(...placed.map((one) => one.completed_ns)),
+    start_ns: Math.min(...commands.map((one) => one.submitted_ns)),
+    end_ns: Math.max(...from),
   };
 }
 
@@ -112,6 +118,7 @@ export function frameAt(film: Film, at: number): Frame {
 
 export interface SoFar {
   done: number;
+  waiting: number;
   iops: number | undefined;
   mean_ns: number | undefined;
   p50_ns: number | undefined;
@@ -121,12 +128,14 @@ export interface SoFar {
 
 /** What was answered up to an instant. A percentile needs ten commands beyond it, as in the record. */
 export function soFar(film: Film, frame: Frame, at: number): SoFar {
-  const spans = frame.done.map((one) => one.completed_ns - one.submitted_ns).sort((one, other) => one - other);
+  const ended = [...frame.done, ...film.buffered.filter((one) => one.completed_ns <= at)];
+  const spans = ended.map((one) => one.completed_ns - one.submitted_ns).sort((one, other) => one - other);
   const percentile = (share: number) => (spans.length * (1 - share) >= 10 ? spans[Math.ceil(spans.length * share) - 1] : undefined);
   const seconds = (at - film.start_ns) / 1e9;
   const oldest = frame.waiting.reduce<Placed | undefined>((old, one) => (old === undefined || one.submitted_ns < old.submitted_ns ? one : old), undefined);
   return {
     done: spans.length,
+    waiting: frame.waiting.length + film.buffered.filter((one) => one.submitted_ns <= at && one.completed_ns > at).length,
     iops: seconds > 0 && spans.length > 0 ? spans.length / seconds : undefined,
     mean_ns: spans.length > 0 ? spans.reduce((sum, one) => sum + one, 0) / spans.length : undefined,
     p50_ns: percentile(0.5),

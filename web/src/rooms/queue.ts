@@ -22,6 +22,8 @@ function rangeOf(point: Point): string {
   return range ? ` (${figure(range.iops_low)} to ${figure(range.iops_high)}: not all was measured on this drive)` : "";
 }
 
+const SIZES = ["4KiB", "64KiB", "1MiB"].map((size) => [size, size] as const);
+
 class Pane {
   readonly canvas = h("canvas", { role: "img" });
   readonly figures = h("dl", { class: "figures" });
@@ -31,7 +33,14 @@ class Pane {
   outcome: Outcome | undefined;
   film: Film | undefined;
 
+  /** Nothing of the run before may stand beside an error. */
+  clear(): void {
+    this.outcome = this.film = undefined;
+    this.whole.textContent = this.now.textContent = "";
+  }
+
   show(outcome: Outcome): void {
+    this.clear();
     this.outcome = outcome;
     const point = outcome.points[0];
     this.film = point && filmOf(point);
@@ -40,6 +49,8 @@ class Pane {
     this.whole.textContent = point
       ? `The whole run, ${figure(latency?.n)} I/Os: ${figure(point.iops)} IOPS${rangeOf(point)}, mean ${ms(latency?.mean)} ms, p50 ${ms(latency?.p50)} ms, p99 ${ms(latency?.p99)} ms, longest ${ms(latency?.max)} ms`
       : "";
+    const buffered = this.film?.buffered.length ?? 0;
+    if (buffered > 0) this.whole.textContent += `. Of the ${figure(point?.commands?.length)} shown the buffer answered ${figure(buffered)}, which have no place on the platter`;
     if (point && !this.film?.commands.length) this.problem.textContent = "No command reached the platters: there is no way of the arm to show.";
   }
 }
@@ -106,6 +117,7 @@ export class QueueRoom {
       );
     });
     const rw = select(RW, setting.rw, change(() => (setting.rw = rw.value)));
+    const bs = select(SIZES, setting.bs, change(() => (setting.bs = bs.value)));
     this.depth.value = String(Math.log2(setting.depth));
     this.depth.addEventListener("input", () => {
       setting.depth = Math.min(2 ** Number(this.depth.value), DEPTH_MAX);
@@ -118,7 +130,7 @@ export class QueueRoom {
     this.element.append(
       h("h2", { id: "queue-title" }, "A queue at work"),
       h("p", {}, "Two drives get the same commands at the same depth. Each dot is a command that waits, where its sector is on the platter at this moment. What moves is the log of a real run of the simulator."),
-      h("div", { class: "fields controls" }, depth, field("Workload", rw), field("Seed", seed)),
+      h("div", { class: "fields controls" }, depth, field("Workload", rw), field("Block size", bs), field("Seed", seed)),
       h(
         "div",
         { class: "player", role: "group", "aria-label": "Playing" },
@@ -161,7 +173,7 @@ export class QueueRoom {
           pane.show(await this.core.run({ text: scenarioOf(this.setting, this.setting.sides[side]), origin: "scenario.toml", log: SHOWN }));
         } catch (error) {
           if (error instanceof Stopped) continue;
-          pane.outcome = pane.film = undefined;
+          pane.clear();
           const first = error instanceof Problems ? error.list[0] : undefined;
           pane.problem.textContent = first ? `${first.message}${first.remedy ? `: ${first.remedy}` : ""}` : String(error);
         }
@@ -175,8 +187,13 @@ export class QueueRoom {
 
   private compare(): void {
     const [left, right] = this.panes.map((pane) => pane.outcome?.points[0]);
-    this.status.textContent = left && right ? `At depth ${this.setting.depth} the right drive does ${timesAsMany(right, left)} the I/Os per second of the left one.` : "";
+    this.status.textContent = left && right ? `At depth ${this.setting.depth} the right drive does ${timesAsMany(right, left, this.isSameDrive())} the I/Os per second of the left one.` : "";
     this.element.dataset["digests"] = this.panes.map((pane) => pane.outcome?.points[0]?.digest ?? "").join(",");
+  }
+
+  private isSameDrive(): boolean {
+    const [left, right] = this.setting.sides;
+    return left.drive === right.drive;
   }
 
   private tell(): void {
@@ -188,7 +205,8 @@ export class QueueRoom {
   }
 
   private end(): number {
-    return Math.max(0, ...this.films().map((film) => film.end_ns));
+    const ends = this.films().map((film) => film.end_ns);
+    return ends.length > 0 ? Math.min(...ends) : 0;
   }
 
   private step(back: boolean): void {
@@ -251,6 +269,7 @@ export class QueueRoom {
     for (const pane of this.panes) {
       if (!pane.film?.commands.length) {
         pane.figures.replaceChildren();
+        pane.canvas.getContext("2d")?.clearRect(0, 0, pane.canvas.width, pane.canvas.height);
         continue;
       }
       const frame = frameAt(pane.film, this.at);
@@ -268,7 +287,7 @@ export class QueueRoom {
       ["Mean, ms", ms(known.mean_ns)],
       ["p50, ms", ms(known.p50_ns)],
       ["p95, ms", ms(known.p95_ns)],
-      ["Waiting", `${frame.waiting.length}`],
+      ["Waiting", `${known.waiting}`],
       ["Waits longest", longest],
     ] as const;
     if (pane.figures.children.length === 0) {

@@ -1,5 +1,5 @@
 // The room "Try": a scenario by forms and as text beside each other, its sweep as table and chart.
-import type { DriveEntry, Plan, Problem } from "../core/answers";
+import type { DriveEntry, Plan, Point, Problem } from "../core/answers";
 import { type Core, type Outcome, Problems, Stopped } from "../core/client";
 import { addScript } from "../core/loading";
 import { WIDTH, depthAxis, depthSpec } from "../charts/depth";
@@ -42,6 +42,11 @@ interface FormField {
   isText: boolean;
 }
 
+/** Whether there is more to a run than its totals. */
+function hasParts(points: readonly Point[]): boolean {
+  return points.some((point) => point.in_force?.array !== undefined || Object.keys(point.jobs ?? {}).length > 1);
+}
+
 export class TryRoom {
   readonly element = h("section", { "aria-labelledby": "try-title" });
   private text: string;
@@ -58,6 +63,8 @@ export class TryRoom {
   private readonly halt = h("button", { type: "button", disabled: true, click: () => this.core.stop() }, "Stop");
   private readonly bar = h("progress", { max: 1, value: 0, "aria-label": "Run so far", hidden: true });
   private readonly status = h("p", { class: "status", role: "status" });
+  private ran = "";
+  private readonly stale = h("p", { class: "problem", hidden: true }, "The text has changed since: these results, the command and the record are of the text before.");
   private readonly notes = h("ul", { class: "notes" });
   private readonly table = h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Results" });
   private readonly chart = h("figure", { class: "chart" });
@@ -119,6 +126,7 @@ export class TryRoom {
       ),
       h("div", { class: "player" }, this.start, this.halt, this.bar),
       this.status,
+      this.stale,
       this.notes,
       h("div", { class: "results" }, this.chart, this.table),
       shareBar(this.core, "This run", () => ({ name: "try", toml: this.text, log: 0, outcome: this.outcome })),
@@ -178,6 +186,7 @@ export class TryRoom {
   private async check(): Promise<boolean> {
     const wish = ++this.wish;
     this.changed({ toml: this.text });
+    this.stale.hidden = this.outcome === undefined || this.ran === this.text;
     let list: Problem[] = [];
     try {
       this.plan = await this.core.check({ text: this.text, origin: ORIGIN });
@@ -197,18 +206,18 @@ export class TryRoom {
 
   private async run(): Promise<void> {
     if (!this.halt.disabled) this.core.stop();
-    const wish = this.wish;
+    const { wish, text } = this;
     this.halt.disabled = false;
     this.bar.hidden = false;
     const began = performance.now();
     try {
       const outcome = await this.core.run(
-        { text: this.text, origin: ORIGIN },
-        { progress: (done, of) => (this.bar.value = done / of), step: (partial) => wish === this.wish && this.show(partial) },
+        { text, origin: ORIGIN },
+        { progress: (done, of) => (this.bar.value = done / of), step: (partial) => wish === this.wish && this.show(partial, text) },
       );
       const count = outcome.points.reduce((sum, point) => sum + point.latency_ns.n, 0);
       const seconds = (performance.now() - began) / 1000;
-      this.show(outcome);
+      this.show(outcome, text);
       this.status.textContent = `${figure(count)} I/Os in ${seconds.toFixed(2)} s. Scenario ${outcome.plan.scenario_hash}, digest ${combinedDigest(outcome.points)}.`;
       this.draw(true);
     } catch (error) {
@@ -220,8 +229,10 @@ export class TryRoom {
     this.bar.hidden = true;
   }
 
-  private show(outcome: Outcome): void {
+  private show(outcome: Outcome, text: string): void {
     this.outcome = outcome;
+    this.ran = text;
+    this.stale.hidden = text === this.text;
     const points = ranged(outcome.points);
     const axes = [...new Set(points.flatMap((point) => Object.keys(point.axes)))];
     const isRanged = points.some((point) => point.iops_low !== undefined);
@@ -247,6 +258,7 @@ export class TryRoom {
       ),
       ...failures.map((one) => h("p", { class: "problem" }, `${JSON.stringify(one.axes)}: ${one.message}`)),
       ...(isRanged ? [h("p", { class: "soft" }, rangeNote(points) ?? "")] : []),
+      ...(hasParts(points) ? [h("p", { class: "soft" }, "These are the totals. The command that is copied prints each job, and what happened to the array; the record has both.")] : []),
     );
   }
 

@@ -3,7 +3,9 @@
 
 interface Line {
   key: string | undefined;
+  /** As it is written, over so many lines. */
   value: string;
+  lines: number;
   /** Behind the value. */
   comment: string;
 }
@@ -25,18 +27,33 @@ function split(rest: string): [string, string] {
   return [rest.trimEnd(), ""];
 }
 
+/** Whether a list, a table or a text of several lines goes on behind this part of it. */
+function isOpen(value: string): boolean {
+  for (const quotes of ['"""', "'''"]) if (value.startsWith(quotes)) return !value.slice(3).includes(quotes);
+  const bare = value.replace(/"(\\.|[^"\\])*"|'[^']*'/g, "");
+  return (bare.match(/[[{]/g)?.length ?? 0) > (bare.match(/[\]}]/g)?.length ?? 0);
+}
+
 function parsed(text: string): { lines: string[]; found: Line[]; sections: (string | undefined)[] } {
   const lines = text.split("\n");
   let section = "";
   const sections: (string | undefined)[] = [];
-  const found = lines.map((line): Line => {
-    const header = SECTION.exec(line)?.[1];
+  let behind = 0;
+  const found = lines.map((line, index): Line => {
+    const header = index < behind ? undefined : SECTION.exec(line)?.[1];
     sections.push(header?.trim());
     if (header !== undefined) section = `${header.trim()}.`;
     const match = header === undefined ? KEY.exec(line) : null;
-    if (match === null) return { key: undefined, value: "", comment: "" };
-    const [value, comment] = split(match[2] as string);
-    return { key: section + (match[1] as string), value, comment };
+    if (match === null || index < behind) return { key: undefined, value: "", lines: 1, comment: "" };
+    let [value, comment] = split(match[2] as string);
+    let count = 1;
+    while (isOpen(value) && index + count < lines.length) {
+      const [more, last] = split(lines[index + count] as string);
+      [value, comment] = [`${value}\n${more}`, last];
+      count++;
+    }
+    behind = index + count;
+    return { key: section + (match[1] as string), value, lines: count, comment };
   });
   return { lines, found, sections };
 }
@@ -61,8 +78,7 @@ export function withValue(text: string, key: string, value: string | undefined):
     const { comment } = found[at] as Line;
     const line = lines[at] as string;
     const before = line.slice(0, line.indexOf("=") + 1);
-    if (value === undefined) lines.splice(at, 1);
-    else lines[at] = `${before} ${value}${comment ? `  ${comment}` : ""}`;
+    lines.splice(at, (found[at] as Line).lines, ...(value === undefined ? [] : [`${before} ${value}${comment ? `  ${comment}` : ""}`]));
     return lines.join("\n");
   }
   if (value === undefined) return text;

@@ -32,6 +32,16 @@ describe("a film", () => {
   it("knows who overtook whom", () => {
     expect(film.commands.map((one) => [one.overtook, one.overtakenBy])).toEqual([[[], []], [[], [2]], [[1], []]]);
   });
+  it("counts what the buffer answered, which has no place", () => {
+    expect(film.buffered.map((one) => one.id)).toEqual([3]);
+    expect(soFar(film, frameAt(film, 300), 300)).toMatchObject({ done: 2, waiting: 2 });
+    expect(soFar(film, frameAt(film, 500), 500)).toMatchObject({ done: 4, waiting: 0 });
+  });
+  it("ends where the last logged command arrives, if the run had more", () => {
+    const commands = [command(0, 0, 150, 100), command(1, 170, 450, 900)];
+    const of = (n: number) => filmOf({ platter: { rotation_ns: 100, cylinders: 1000 }, commands, latency_ns: { n } } as unknown as Point);
+    expect([of(2)?.end_ns, of(3)?.end_ns]).toEqual([462, 170]);
+  });
   it("is none without platters", () => expect(filmOf({ platter: null } as unknown as Point)).toBeUndefined());
 });
 

@@ -89,12 +89,17 @@ describe("how many times as many", () => {
 
   it("has a range where either point has one", () => {
     // The depth of two is half way to that of four.
-    expect(timesAsMany(point(), known)).toBe("1.00 times (between 0.900 and 1.10)");
-    expect(timesAsMany(known, point())).toBe("1.00 times (between 0.909 and 1.11)");
-    expect(timesAsMany(point(), point())).toBe("1.00 times (between 0.818 and 1.22)");
+    expect(timesAsMany(point(), known, true)).toBe("1.00 times (between 0.900 and 1.10)");
+    expect(timesAsMany(known, point(), true)).toBe("1.00 times (between 0.909 and 1.11)");
+    expect(timesAsMany(point(), point(), false)).toBe("1.00 times (between 0.818 and 1.22)");
+  });
+
+  it("has none for what is unknown of one drive on both sides", () => {
+    expect(timesAsMany(point(), point(), true)).toBe("1.00 times");
+    expect(timesAsMany(point({ iops: 150 }), point({ depth: { asked: 4, achieved: 4, in_drives: 4 } }), true)).toBe("1.50 times (between 1.38 and 1.69)");
   });
 
   it("has none where all was measured", () => {
-    expect(timesAsMany(point({ in_force: {}, iops: 150 }), known)).toBe("1.50 times");
+    expect(timesAsMany(point({ in_force: {}, iops: 150 }), known, false)).toBe("1.50 times");
   });
 });

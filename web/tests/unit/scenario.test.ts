@@ -28,6 +28,17 @@ describe("a key", () => {
   it("is set in its line, and the comment stays", () => expect(withValue(TEXT, "target.drive", '"e"')).toContain('drive = "e"  # the old one\n'));
   it("is added at the end of its section", () => expect(withValue(TEXT, "target.write_cache", "true")).toContain("queue.depth = 4\nwrite_cache = true\n\n[workload]"));
   it("is added with its section", () => expect(withValue(TEXT, "run.ios", "5")).toBe(`${TEXT}\n[run]\nios = 5\n`));
+  it.each([
+    ["[\n  1, # one\n  2,\n]", [1, 2]],
+    ["[ [1, 2],\n  [3] ]", [1, 2, 3]],
+    ['"""\n[ 4\n"""', [4]],
+  ])("over several lines is read and set as one: %s", (value, found) => {
+    const text = `[workload]\niodepth = ${value}\nbs = "4KiB"\n[run]\nios = 5\n`;
+    expect(numbers(valueOf(text, "workload.iodepth"))).toEqual(found);
+    expect(withValue(text, "workload.iodepth", "64")).toBe('[workload]\niodepth = 64\nbs = "4KiB"\n[run]\nios = 5\n');
+    expect(withValue(text, "workload.iodepth", undefined)).toBe('[workload]\nbs = "4KiB"\n[run]\nios = 5\n');
+  });
+  it("whose list never ends takes the text with it, which the checker reports", () => expect(valueOf("a = [1\nb = 2\n", "b")).toBeUndefined());
   it("goes with its line", () => expect(withValue(TEXT, "target.queue.depth", undefined)).not.toContain("depth = 4"));
   it("that is not there cannot go", () => expect(withValue(TEXT, "run.ios", undefined)).toBe(TEXT));
   it("has its words and numbers", () => expect([plain("'x'"), numbers("[1, 16]")]).toEqual(["x", [1, 16]]));

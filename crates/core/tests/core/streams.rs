@@ -21,8 +21,8 @@ const READ_AHEAD: Span = ms(10 + 2 * 7);
 const LONGEST: Span = ms(1 + 12 + 1 + 7);
 
 /// A drive that reads ahead 1 000 sectors, and stays with streams for this long.
-fn staying(limit: Option<Span>, queue: QueueParams) -> DriveParams {
-    let queue = QueueParams { stream_limit: limit, ..queue };
+fn staying(limit: Option<Span>, mut queue: QueueParams) -> DriveParams {
+    queue.stream_limit = limit;
     DriveParams { queue, cache: Some(CacheParams::reading_on(Sectors::new(1_000))), ..drive() }
 }
 

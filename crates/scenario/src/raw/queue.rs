@@ -95,7 +95,8 @@ section! {
         pass_limit: Count<1, 1000000> = "none",
         /// How long a running stream of sequential reads keeps other commands waiting. Until the oldest of them has waited
         /// this long, the drive carries out the stream's commands before them, and where the next one is not there yet it
-        /// reads on for it, as far as `read_ahead_limit`. Known are 1 to 4 s, by model.
+        /// reads on for it, as far as `read_ahead_limit`; not while its queue is full. A write cache under pressure, a
+        /// FLUSH, priorities and deadlines go before it. Known are 1 to 4 s, by model.
         stream_limit: Span = "none: no stream is recognized",
         /// With `aged-sptf`: credit per unit of waiting time.
         age_weight: Decimal<0, 1000> = "0.006",
