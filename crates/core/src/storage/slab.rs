@@ -3,6 +3,7 @@
 use super::tree::Slot;
 use alloc::vec::Vec;
 
+#[derive(Clone)]
 pub struct Slab<T> {
     places: Vec<T>,
     free: Vec<Slot>,

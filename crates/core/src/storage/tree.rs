@@ -39,6 +39,7 @@ pub struct Node<K, S> {
     pub all: S,
 }
 
+#[derive(Clone)]
 pub struct Tree<K, S = ()> {
     nodes: Vec<Node<K, S>>,
     /// Nodes whose summaries are to be updated, from the top down.

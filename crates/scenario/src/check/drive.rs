@@ -6,7 +6,7 @@ use super::protocol::{drive_protocol, in_force};
 use super::queue::queue;
 use super::seek::seek;
 use super::system::{bounded, faults};
-use super::{cache, disconnect};
+use super::{cache, disconnect, smr};
 use crate::check::given;
 use crate::keys::At;
 use crate::raw::cache::CacheRaw;
@@ -21,7 +21,7 @@ use drivelab_core::storage::drive::params::{DriveError, DriveModel, DriveParams,
 use drivelab_core::storage::drive::protocol::ExchangeParams;
 use drivelab_core::storage::drive::scatter::ScatterParams;
 use drivelab_core::storage::drive::seek::SeekError;
-use drivelab_units::Span;
+use drivelab_units::{Sectors, Span};
 
 /// The scenario's keys that override a drive's own sections.
 #[derive(Clone, Copy)]
@@ -72,7 +72,12 @@ pub fn params(raw: &DriveRaw, above: Overrides<'_>, place: Place, log: &mut Log)
     let (rpm, seek, laid_out) = (rpm?, seek?, laid_out?);
     let scatter = raw.settle.as_ref().and_then(|at| scatter(&at.value));
     let skews = skews(raw.skew.as_ref().map(|at| &at.value), rpm.period(), &settle, &seek);
-    let geometry = geometry(laid_out, skews, rpm.period(), log)?;
+    let shingled = smr::section(raw.smr.as_ref()).map(|raw| smr::params(raw, log));
+    let extra = shingled.map_or(Sectors::ZERO, |shingled| shingled.cache);
+    let mut geometry = geometry(laid_out, skews, rpm.period(), extra, log)?;
+    if let Some(shingled) = &shingled {
+        smr::make_room(&mut geometry, shingled.cache);
+    }
     let bridge = raw.link.as_ref().and_then(|at| at.value.bridge.as_ref());
     let bridge = bounded(bridge, "bridge", Span::ZERO, log);
     let exchange = ExchangeParams { bridge, ..exchange };
@@ -91,6 +96,7 @@ pub fn params(raw: &DriveRaw, above: Overrides<'_>, place: Place, log: &mut Log)
         exchange,
         disconnect: disconnect::disconnect(raw.disconnect.as_ref(), log),
         cache,
+        shingled,
         faults,
     })
 }
@@ -182,6 +188,7 @@ pub fn model(params: &DriveParams, raw: &DriveRaw, place: Place, log: &mut Log) 
             (place, "correct the times of firmware, queue, settle, link, disconnect and faults")
         }
         DriveError::Cache(_) => (place, "correct the cache"),
+        DriveError::Shingled(error) => smr::problem(error, raw.smr.as_ref(), place),
         DriveError::HandicapWithoutTime => (place, "correct queue.order or queue.write_handicap"),
     };
     log.fault(place, error.to_string(), remedy);
@@ -216,6 +223,7 @@ fn geometry_problem(error: &GeometryError, raw: &DriveRaw, place: Place) -> (Pla
             let listed = listed.and_then(|patterns| patterns.value.get(number)).map(|at| at.place);
             (at(listed), "correct the pattern")
         }
+        GeometryError::BadOuterLast => (at(raw.smr.as_ref().map(|at| at.place)), "describe the geometry by capacity and rates"),
         GeometryError::BadSkip { skip: number } => {
             let listed = geometry.and_then(|at| at.value.skips.as_ref());
             (at(listed.and_then(|skips| skips.value.get(number)).map(|at| at.place)), "correct the skip")

@@ -38,8 +38,15 @@ pub fn skews(raw: Option<&SkewRaw>, period: Span, settle: &SettleParams, seek: &
     }
 }
 
-/// The zones; what is missing or invalid is recorded. `place` is the drive's.
-pub fn geometry(raw: &At<GeometryRaw>, skews: Skews, period: Span, log: &mut Log) -> Option<GeometryParams> {
+/// The zones, with room for the drive's own `extra` sectors beside its capacity where the zones follow from that; what is
+/// missing or invalid is recorded.
+pub fn geometry(
+    raw: &At<GeometryRaw>,
+    skews: Skews,
+    period: Span,
+    extra: Sectors,
+    log: &mut Log,
+) -> Option<GeometryParams> {
     let (place, raw) = (raw.place, &raw.value);
     let heads = given(raw.heads.as_ref())?.0 as u32;
     let order = surface_order(raw)?;
@@ -48,7 +55,7 @@ pub fn geometry(raw: &At<GeometryRaw>, skews: Skews, period: Span, log: &mut Log
         Form::Zones => measured(raw.zones.as_ref()?, layout, log),
         Form::Patterns => Vec::new(),
         Form::Densities => from_densities(raw, place, layout, log)?,
-        Form::Rates => from_rates(raw, place, layout, log)?,
+        Form::Rates => from_rates(raw, place, layout, extra, log)?,
     };
     let cylinders = zones.last().map_or(0, |zone| u64::from(zone.first_cylinder) + u64::from(zone.cylinders));
     if cylinders > CYLINDERS_MAX {
@@ -80,7 +87,7 @@ pub fn geometry(raw: &At<GeometryRaw>, skews: Skews, period: Span, log: &mut Log
         (Some(at), Some(reached)) => Some(accessible(reached.0, at.place, capacity, log)?),
         _ => capacity,
     };
-    Some(GeometryParams { heads, order, zones, patterns, capacity })
+    Some(GeometryParams { heads, order, zones, patterns, capacity, outer_last: 0 })
 }
 
 /// What a host can reach of a drive that reports this capacity.
@@ -316,8 +323,14 @@ impl Layout {
 
 /// Zones of equal width. The outermost has the rate of a long sequential transfer, skews included, the
 /// innermost the given share of its sectors, and together they hold the capacity.
-fn from_rates(raw: &GeometryRaw, place: Place, layout: Layout, log: &mut Log) -> Option<Vec<ZoneParams>> {
-    let capacity = given(raw.capacity.as_ref())?.0.get();
+fn from_rates(
+    raw: &GeometryRaw,
+    place: Place,
+    layout: Layout,
+    extra: Sectors,
+    log: &mut Log,
+) -> Option<Vec<ZoneParams>> {
+    let capacity = given(raw.capacity.as_ref())?.0.get() + extra.get();
     let (rate, ratio) = (given(raw.outer_rate.as_ref())?, given(raw.inner_to_outer.as_ref())?);
     let (tracks, ns) = layout.cycle();
     let per_track = u128::from(SECTOR_BYTES) * tracks * 1_000_000_000;

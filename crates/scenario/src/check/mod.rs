@@ -29,6 +29,7 @@ pub mod resolve;
 pub mod run;
 mod seek;
 mod slips;
+mod smr;
 pub mod system;
 pub mod target;
 pub mod trace;

@@ -6,6 +6,7 @@ use super::link::Standard;
 use super::patterns::{PatternRaw, Skip};
 use super::queue::QueueRaw;
 use super::scatter::Widths;
+use super::smr::SmrRaw;
 use super::switch::Switch;
 use crate::keys::numbers::Count;
 use crate::keys::quantities::{Extent, Length, LinearDensity, SignedSpan, TrackDensity};
@@ -46,6 +47,8 @@ section! {
         disconnect: DisconnectRaw = "at no cost",
         /// The queue.
         queue: QueueRaw = "what the interface implies (docs/how-to/own-drive.md), else one command at a time",
+        /// Drive-managed shingled recording (SMR); false where there is none.
+        smr: Switch<SmrRaw> = "conventional recording",
         /// The buffer memory as a cache; false where there is none.
         cache: Switch<CacheRaw> = "what the interface implies, else none",
         /// Whether writes complete in the cache, or only on the media.

@@ -19,6 +19,7 @@ pub mod provenance;
 pub mod queue;
 pub mod scatter;
 pub mod scenario;
+pub mod smr;
 pub mod switch;
 pub mod system;
 pub mod trace;

@@ -139,10 +139,9 @@ impl Drive {
 
     /// The command needs the mechanism: it joins what the mechanism is serving, or is queued.
     pub(super) fn enqueue(&mut self, context: &mut Context, slot: SlotIndex) {
+        let landing = self.land(slot);
         let flight = &self.tasks[slot];
         let (first, access, now) = (flight.media.sought, flight.command.access, context.now);
-        let landing = self.mechanics.landing(first, flight.command.end() - first, access);
-        self.tasks[slot].landing = landing;
         if self.mechanics.fits_sweep(now, first, access) && self.may_go_out_of_turn(now, access) {
             self.mechanics.join(slot);
         } else if !self.start_at_once(context, slot) {

@@ -1,5 +1,6 @@
 //! What arm and buffer do for written data: writes are accepted into the cache, the arm destages them, and
 //! commands that wait for either proceed.
+use super::buffer::DestageUrgency;
 use super::cache::dirty::DirtyPiece;
 use super::cache::segment::Cover;
 use super::queue::SlotIndex;
@@ -10,7 +11,7 @@ use crate::storage::context::Context;
 use crate::storage::link::{Carried, Transfer};
 use crate::storage::tree::Slot;
 use crate::trace::Served;
-use drivelab_units::Span;
+use drivelab_units::{Instant, Lba, Span};
 
 impl Drive {
     /// The firmware has picked up a write for the cache: its data are transferred once there is room for
@@ -27,7 +28,7 @@ impl Drive {
 
     fn admits(&self, slot: SlotIndex) -> bool {
         let Command { first, count, .. } = self.tasks[slot].command;
-        self.buffer.admits(first, count, self.mechanics.sweep.is_some())
+        self.buffer.admits(first, count, self.mechanics.sweep.is_some()) && self.maps_one_more()
     }
 
     /// The cache accepts a write: the data cross the link, and the command is done when they have.
@@ -54,6 +55,7 @@ impl Drive {
         self.mechanics.heal(first, end);
         let piece = DirtyPiece { first, end, write, sequence: 0, since, from, coming, there };
         self.buffer.accept(context, piece, self.mechanics.motion());
+        self.shingled.iter_mut().for_each(|shingled| shingled.admitted());
         self.finish(context, slot, from, there);
     }
 
@@ -108,9 +110,25 @@ impl Drive {
         self.finish(context, slot, from, from);
     }
 
+    /// How urgently the cache needs the arm now.
+    #[inline]
+    pub(super) fn urgency(&self, now: Instant) -> DestageUrgency {
+        let urgency = self.buffer.destage_urgency(now, self.quiet_since());
+        if self.shingled.is_none() { urgency } else { self.urgency_of_cleaning(urgency, now) }
+    }
+
+    /// Since when the drive has been idle.
+    #[inline]
+    pub(super) fn quiet_since(&self) -> Instant {
+        self.mechanics.free_since.max(self.firmware.picked_up_at())
+    }
+
     /// The arm is offered to the cache; the host needs it too if `wanted`: they then take turns, so that neither waits
     /// for more than one service of the other. Returns whether the cache takes it.
     pub(super) fn destages(&mut self, context: &mut Context, wanted: bool) -> bool {
+        if self.shingled.is_some() {
+            return self.works(context, wanted);
+        }
         let now = context.now;
         let Some(piece) = self.buffer.next_piece(now, self.mechanics.view(now)) else { return false };
         let goes = !wanted || self.buffer.has_turn();
@@ -124,7 +142,7 @@ impl Drive {
     fn destage(&mut self, context: &mut Context, piece: Slot, idle: bool) {
         let now = context.now;
         let left = self.mechanics.leave_segment(&mut self.buffer, now);
-        let Some(launched) = self.buffer.launch(piece, now, idle) else { return };
+        let Some(launched) = self.buffer.launch(piece, Lba::new(u64::MAX), now, idle) else { return };
         let (first, end, data) = (launched.first, launched.end, launched.data);
         let port = &self.port;
         let ended = self.mechanics.destage(first, end, left.max(launched.from), |started, passage| {
@@ -142,7 +160,9 @@ impl Drive {
     pub(super) fn on_destaged(&mut self, context: &mut Context) {
         self.mechanics.sweep = None;
         self.mechanics.free_since = context.now;
-        self.buffer.land(context);
+        if self.has_destaged() {
+            self.buffer.land(context);
+        }
         self.choose(context);
     }
 }

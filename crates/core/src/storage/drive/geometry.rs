@@ -154,7 +154,8 @@ impl Geometry {
         if let Some(patterns) = &params.patterns {
             zones = geometry.lay_patterns(patterns)?;
         }
-        for (number, zone) in params.zones.iter().enumerate() {
+        geometry.cylinders = geometry.cylinders.max(params.check_zones()?);
+        for (number, zone) in params.in_block_order()?.iter().enumerate() {
             let (laid, next_start) = geometry.lay_zone(number, zone, start)?;
             zones.push(laid);
             start = next_start;
@@ -185,12 +186,6 @@ impl Geometry {
         zone: &ZoneParams,
         start: Angle,
     ) -> Result<(Zone, Angle), GeometryError> {
-        if zone.cylinders == 0 || zone.sectors_per_track == 0 {
-            return Err(GeometryError::EmptyZone { zone: number });
-        }
-        if zone.first_cylinder < self.cylinders {
-            return Err(GeometryError::ZonesOverlap { zone: number });
-        }
         let too_large = GeometryError::ZoneTooLarge { zone: number };
         let tracks = zone.cylinders.checked_mul(self.heads).ok_or(too_large)?;
         let slots = u64::from(tracks) * u64::from(zone.sectors_per_track);
@@ -212,7 +207,6 @@ impl Geometry {
             slips_turn: zone.slips_turn,
         };
         self.capacity += laid.gaps.as_ref().map_or(slots, |gaps| gaps.blocks().into());
-        self.cylinders = zone.first_cylinder + zone.cylinders;
         let (_, _, head_switches, cylinder_switches) = self.place(&laid, tracks - 1);
         let next_start = laid.angle(head_switches, cylinder_switches) + zone.cylinder_skew;
         Ok((laid, next_start))
@@ -246,10 +240,10 @@ impl Geometry {
     }
 
     fn build_index(&mut self) {
-        while (self.capacity >> self.index_shift) > 1024 {
+        while (self.held >> self.index_shift) > 1024 {
             self.index_shift += 1;
         }
-        let blocks = (self.capacity >> self.index_shift) + 1;
+        let blocks = (self.held >> self.index_shift) + 1;
         self.index = (0..blocks)
             .map(|block| {
                 let lba = block << self.index_shift;
@@ -261,6 +255,11 @@ impl Geometry {
     /// Sectors that the drive offers.
     pub fn capacity(&self) -> Sectors {
         Sectors::new(self.capacity)
+    }
+
+    /// Sectors in the zones: more than the drive offers where some are its own.
+    pub fn held(&self) -> Sectors {
+        Sectors::new(self.held)
     }
 
     /// Cylinders from the first to the last that holds data.
@@ -298,7 +297,7 @@ impl Geometry {
     /// The slot of a block.
     ///
     /// # Panics
-    /// When `lba` is beyond the capacity.
+    /// When `lba` is beyond what the zones hold.
     pub fn locate(&self, lba: Lba) -> SectorSlot {
         self.find(lba)
     }
@@ -307,7 +306,7 @@ impl Geometry {
     #[inline(always)]
     pub fn find(&self, lba: Lba) -> SectorSlot {
         let lba = lba.get();
-        assert!(lba < self.capacity, "address beyond the drive");
+        assert!(lba < self.held, "address beyond the drive");
         if let Some(patterns) = &self.patterns {
             return patterns.locate(lba);
         }

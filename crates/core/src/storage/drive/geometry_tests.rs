@@ -51,7 +51,7 @@ fn layouts() -> impl Strategy<Value = GeometryParams> {
             zones.push(if fits(&full, heads) { full } else { plain });
             next += gap + cylinders;
         }
-        GeometryParams { heads, order, zones, patterns: None, capacity: None }
+        GeometryParams { heads, order, zones, patterns: None, capacity: None, outer_last: 0 }
     })
 }
 
@@ -238,6 +238,7 @@ proptest! {
     fn a_boundary_is_the_exact_floor(sectors in 1u32..=0xffff, period in 2_000_000u64..250_000_000, at in 0u32..=0xffff) {
         let params = GeometryParams {
             heads: 1, order: SurfaceOrder::Cylinder, zones: vec![zone(0, 1, sectors, Vec::new())], patterns: None, capacity: None,
+            outer_last: 0,
         };
         let geometry = Geometry::new(&params, Span::from_ns(period)).unwrap();
         let at = at % (sectors + 1);
@@ -250,7 +251,7 @@ fn bad_layouts_are_refused_by_name() {
     let build = |zones: Vec<ZoneParams>, capacity: Option<u64>| {
         let order = SurfaceOrder::Cylinder;
         let params =
-            GeometryParams { heads: 2, order, zones, patterns: None, capacity: capacity.map(Sectors::new) };
+            GeometryParams { heads: 2, order, zones, patterns: None, capacity: capacity.map(Sectors::new), outer_last: 0 };
         Geometry::new(&params, PERIOD).map(|_| ()).unwrap_err()
     };
     assert_eq!(build(vec![], None), GeometryError::NoZones);

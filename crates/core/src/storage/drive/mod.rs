@@ -9,7 +9,8 @@
 //! platter, and their queue), [`port`] (when data and answers cross the link); [`firmware`] picks commands
 //! up. [`Drive`] takes each command from one to the next: [`arrival`] until it waits somewhere and from its
 //! end on, [`service`] what the arm does for commands, [`passing`] what buffer and passing head do for them,
-//! [`destaging`] the path of written data. Start reading at [`Drive::submit`].
+//! [`destaging`] the path of written data; on a shingled drive [`shingled`] knows where sectors lie, and `shingling`
+//! does what that needs. Start reading at [`Drive::submit`].
 mod arrival;
 mod buffer;
 pub mod cache;
@@ -31,6 +32,8 @@ pub mod queue;
 pub mod scatter;
 pub mod seek;
 mod service;
+pub mod shingled;
+mod shingling;
 pub mod spindle;
 mod tasks;
 #[cfg(test)]
@@ -38,6 +41,7 @@ mod tests;
 
 use super::context::Context;
 use super::events::Event;
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use buffer::Buffer;
 use cache::dirty::DirtyPiece;
@@ -50,6 +54,7 @@ use params::DriveModel;
 use port::Port;
 use protocol::Protocol;
 use queue::SlotIndex;
+use shingled::Shingled;
 use tasks::Tasks;
 
 /// What happens inside a drive.
@@ -89,6 +94,8 @@ pub struct Drive {
     buffer: Buffer,
     mechanics: Mechanics,
     port: Port,
+    /// Where the sectors of a shingled drive lie; `None` on any other.
+    shingled: Option<Box<Shingled>>,
     /// Faults injected while it runs.
     injected: Injected,
 }
@@ -108,6 +115,7 @@ impl Drive {
             buffer: Buffer::new(index, &model),
             mechanics: Mechanics::new(Arc::clone(&model), index, other, seed),
             port: Port::new(index, Arc::clone(&model)),
+            shingled: model.shingled().map(Box::new),
             model,
             injected: Injected::new(index, seed),
         }
@@ -167,6 +175,18 @@ impl Drive {
     /// Segments and sectors of the cache that are in use, for reads and for writes.
     pub fn cached(&self) -> Option<[(u32, u64); 2]> {
         self.buffer.used()
+    }
+
+    /// What a shingled drive's media cache holds.
+    pub fn shingled(&self) -> Option<&Shingled> {
+        self.shingled.as_deref()
+    }
+
+    /// After a power cut: the media hold what they held.
+    pub fn restore_after(&mut self, before: &Drive) {
+        if let (Some(shingled), Some(before)) = (&mut self.shingled, &before.shingled) {
+            shingled.restore_after(before);
+        }
     }
 
     /// Carries out what is due now.

@@ -8,6 +8,8 @@ use super::protocol::{DurationLimits, ExchangeParams, Protocol};
 use super::queue::{DEPTH_MAX, Order, QueueParams};
 use super::scatter::{Scatter, ScatterError, ScatterParams};
 use super::seek::{SeekCurve, SeekError, SeekParams};
+use super::shingled::Shingled;
+use super::shingled::params::{ShingledError, ShingledParams};
 use crate::command::Access;
 use crate::storage::link::params::BusParams;
 use alloc::sync::Arc;
@@ -127,6 +129,8 @@ pub struct DriveParams {
     pub disconnect: DisconnectParams,
     /// The drive's cache; no buffer at all when `None`.
     pub cache: Option<CacheParams>,
+    /// How a drive-managed shingled drive translates addresses; `None` with conventional recording.
+    pub shingled: Option<ShingledParams>,
     /// Sectors and reads that fail; none when `None`.
     pub faults: Option<FaultParams>,
 }
@@ -151,12 +155,13 @@ impl DriveParams {
             exchange: ExchangeParams::default(),
             disconnect: DisconnectParams::default(),
             cache: None,
+            shingled: None,
             faults: None,
         }
     }
 
     /// Every time that is summed up for each command.
-    fn times(&self) -> [Span; 20] {
+    fn times(&self) -> [Span; 22] {
         let FirmwareParams { read_hit, read_miss, write, write_hit, read_completion, write_completion } =
             self.firmware;
         let QueueParams { answer_time, write_handicap, write_margin, read_margin, .. } = self.queue;
@@ -171,7 +176,8 @@ impl DriveParams {
         let retries = self.faults.as_ref().map_or(Span::ZERO, |faults| faults.retries);
         let [f, g] = [[head_switch, settle], [write_margin.max(read_margin), examination]];
         let [h, i] = [[release, service], [bridge, retries]];
-        let pairs = [a, b, c, d, e, f, g, h, i, j];
+        let k = self.shingled.map_or([Span::ZERO; 2], |shingled| [shingled.slice, shingled.idle]);
+        let pairs = [a, b, c, d, e, f, g, h, i, j, k];
         core::array::from_fn(|at| pairs[at / 2][at % 2])
     }
 }
@@ -201,6 +207,8 @@ pub enum DriveError {
     },
     /// A time of the firmware, the queue or the mechanism above [`TIME_MAX`].
     Overlong,
+    /// The translation of a shingled drive cannot be built.
+    Shingled(ShingledError),
     /// A read preference in time under a policy whose cost is not a time.
     HandicapWithoutTime,
     /// A cache whose parts do not fit into it.
@@ -226,6 +234,7 @@ impl fmt::Display for DriveError {
                 write!(f, "a time of the firmware, the queue, the link or the faults is above {TIME_MAX}")
             }
             Self::Cache(error) => write!(f, "{error}"),
+            Self::Shingled(error) => write!(f, "{error}"),
             Self::HandicapWithoutTime => {
                 write!(f, "a write handicap is a time and needs an order whose cost is one: ")?;
                 let timed = Order::ALL.into_iter().map(Order::rule).filter(|rule| rule.costs_time());
@@ -262,6 +271,8 @@ pub struct DriveModel {
     pub disconnect: DisconnectParams,
     /// The drive's cache; no buffer at all when `None`.
     pub cache: Option<CacheParams>,
+    /// How a drive-managed shingled drive translates addresses; `None` with conventional recording.
+    pub shingled: Option<ShingledParams>,
     /// Sectors and reads that fail; none when `None`.
     pub faults: Option<FaultParams>,
 }
@@ -314,6 +325,11 @@ impl DriveModel {
             cache.check().map_err(DriveError::Cache)?;
         }
         let geometry = Geometry::new(&params.geometry, period).map_err(DriveError::Geometry)?;
+        if let Some(shingled) = &params.shingled {
+            let caches_writes = params.cache.is_some_and(|cache| cache.write_back.is_some());
+            let checked = shingled.check(geometry.capacity(), geometry.held(), caches_writes);
+            checked.map_err(DriveError::Shingled)?;
+        }
         let seek = SeekCurve::new(&params.seek, geometry.cylinders()).map_err(DriveError::Seek)?;
         let scatter = params.scatter.as_ref().map(Scatter::new).transpose().map_err(DriveError::Scatter)?;
         let least = Span::from_ns(seek.least().into());
@@ -333,6 +349,7 @@ impl DriveModel {
             disconnect: params.disconnect,
             faults: params.faults.clone(),
             cache: params.cache,
+            shingled: params.shingled,
         })
     }
 
@@ -346,6 +363,11 @@ impl DriveModel {
     /// Sectors that the drive offers.
     pub fn capacity(&self) -> Sectors {
         self.mechanism.geometry.capacity()
+    }
+
+    /// The translation of a new drive, where it is shingled.
+    pub(super) fn shingled(&self) -> Option<Shingled> {
+        self.shingled.map(|params| Shingled::new(params, self.capacity(), self.mechanism.geometry.held()))
     }
 
     /// Whether the drive answers writes before they are on its media.

@@ -141,7 +141,7 @@ impl Drive {
         let now = context.now;
         let idle =
             self.mechanics.sweep.is_none() && !self.is_wanted() && self.urgency(now) != DestageUrgency::Press;
-        if idle {
+        if idle && !self.is_scattered(end, end) {
             let from = now.max(self.mechanics.choose_from) + self.firmware.read_miss(&self.model);
             self.mechanics.go_on_behind(context, &mut self.buffer, segment, end, from);
         }

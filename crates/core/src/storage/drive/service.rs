@@ -105,18 +105,6 @@ impl Drive {
         self.tasks.needs_mechanism(!self.mechanics.slots.is_empty())
     }
 
-    /// How urgently the cache needs the arm now.
-    #[inline]
-    pub(super) fn urgency(&self, now: Instant) -> DestageUrgency {
-        self.buffer.destage_urgency(now, self.quiet_since())
-    }
-
-    /// Since when the drive has been idle.
-    #[inline]
-    fn quiet_since(&self) -> Instant {
-        self.mechanics.free_since.max(self.firmware.picked_up_at())
-    }
-
     /// The next command when the policy alone does not decide: the last HEAD OF QUEUE command; else one that was
     /// chosen ahead, which nothing displaces; else what [`Self::preferred`] says.
     #[cold]
@@ -205,6 +193,9 @@ impl Drive {
         let now = context.now;
         let service = self.mechanics.begin_service(served, now);
         self.mechanics.slots.begin_service();
+        if self.shingled.is_some() {
+            self.land(slot);
+        }
         // By reference: copies right after partial writes are slow.
         let flight = &self.tasks[slot];
         let (first, end, access) = (flight.command.first, flight.command.end(), flight.command.access);
@@ -218,6 +209,7 @@ impl Drive {
             }
             port.turns_lost(&data, flight.command.on_link(), started, passage)
         });
+        let course = if self.shingled.is_none() { course } else { self.pass_rest(slot, course) };
         let (begun, data_from) = self.begin_data(slot, started + lead, &course);
         let base = self.tasks[slot].arrived.max(self.mechanics.free_since);
         let flight = &mut self.tasks[slot];
@@ -337,7 +329,8 @@ impl Drive {
         // A stream: it continues the read before it.
         let streams = command.access == Access::Read && command.first == self.mechanics.last.read_end;
         let (sent, stays) = if command.access == Access::Read {
-            self.end_read(context, slot, done, joined.is_some())
+            let followed = joined.is_some() || self.is_scattered(command.first, command.end());
+            self.end_read(context, slot, done, followed)
         } else {
             (self.end_write(context, slot, done), now)
         };

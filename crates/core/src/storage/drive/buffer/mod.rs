@@ -9,6 +9,7 @@
 //!
 //! The buffer never moves the arm: it is given the positions of arm and platter ([`Motion`], [`View`]), and
 //! the drive carries out what it asks for. Start reading at [`Buffer::destage_urgency`].
+mod appending;
 mod data_ops;
 pub(crate) mod waiting;
 
@@ -299,17 +300,22 @@ impl Buffer {
         Some(if passes { next } else { oldest })
     }
 
-    /// The arm starts to destage a piece and its neighbours; `idle` when it has nothing else to do.
-    pub fn launch(&mut self, piece: Slot, now: Instant, idle: bool) -> Option<Launched> {
+    /// The arm starts to work for the cache; `idle` when it has nothing else to do.
+    fn take_arm(&mut self, idle: bool) {
         if idle {
             self.destaging = Destaging::Draining;
         }
+        self.turn = Turn::Host;
+    }
+
+    /// The arm starts to destage a piece and its neighbours, not beyond `until`; `idle` when it has nothing else to do.
+    pub fn launch(&mut self, piece: Slot, until: Lba, now: Instant, idle: bool) -> Option<Launched> {
+        self.take_arm(idle);
         let cache = self.cache.as_mut()?;
         let dirty = cache.dirty.as_mut()?;
         let DirtyPiece { from, coming, there, .. } = *dirty.piece(piece);
-        let (first, end) = dirty.launch(piece, now);
+        let (first, end) = dirty.launch(piece, until, now);
         cache.share();
-        self.turn = Turn::Host;
         self.next = match self.next {
             NextPiece::Oldest => NextPiece::Nearest,
             NextPiece::Nearest => NextPiece::Oldest,
@@ -322,16 +328,23 @@ impl Buffer {
         let (now, member) = (context.now, self.drive);
         let Some(cache) = &mut self.cache else { return };
         let Some(dirty) = &mut cache.dirty else { return };
+        let is_one_run = dirty.flying_runs() == 1;
+        if !is_one_run {
+            dirty.flying.iter().for_each(|piece| cache.segments.forget(piece.first, piece.end));
+        }
         let (first, end) = dirty.land(|piece| {
             let DirtyPiece { write, first, .. } = *piece;
             context.data_op(DataOp::Persist { write, member, first, count: piece.count() });
         });
-        // Data read of these sectors while newer ones waited here are older than what is on the media now.
-        cache.segments.forget(first, end);
-        let kept = if dirty.touches(first, end) { NONE } else { cache.segments.keep(first, end, now) };
         if dirty.is_still() {
             self.destaging = Destaging::ByRule;
         }
+        if !is_one_run {
+            return cache.share();
+        }
+        // Data read of these sectors while newer ones waited here are older than what is on the media now.
+        cache.segments.forget(first, end);
+        let kept = if dirty.touches(first, end) { NONE } else { cache.segments.keep(first, end, now) };
         cache.share();
         if kept != NONE {
             self.begins_segment(context, kept, NONE);

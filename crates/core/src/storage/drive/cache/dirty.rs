@@ -63,8 +63,10 @@ pub struct Dirty {
     youngest: Slot,
     /// The pieces by cylinder and angle.
     pub slots: Slots,
-    /// What the arm is writing, in order of address.
+    /// What the arm is writing, run by run.
     pub flying: Vec<DirtyPiece>,
+    /// Groups of adjacent pieces in flight.
+    flying_runs: u32,
     /// Groups of adjacent pieces, those in flight included.
     runs: u32,
     sectors: u64,
@@ -87,6 +89,7 @@ impl Dirty {
             slots: Slots::new(&queue, cylinders, period),
             queue,
             flying: Vec::new(),
+            flying_runs: 0,
             runs: 0,
             sectors: 0,
             accepted: 0,
@@ -312,13 +315,37 @@ impl Dirty {
         piece
     }
 
-    /// Sends a piece and the pieces adjacent behind it to the media.
-    pub fn launch(&mut self, slot: Slot, now: Instant) -> (Lba, Lba) {
+    /// Sends a piece and the pieces adjacent behind it to the media, not beyond `until`.
+    pub fn launch(&mut self, slot: Slot, until: Lba, now: Instant) -> (Lba, Lba) {
+        let first = self.piece(slot).first;
+        let until = until.min(first + self.params.run);
+        (first, self.launch_run(slot, until, now))
+    }
+
+    /// Sends the oldest pieces to the media, each with those adjacent behind it: at most `runs` groups of them, and no more
+    /// than `most` sectors unless one piece is larger. `run` is called for each group.
+    pub fn launch_oldest(&mut self, runs: u32, most: Sectors, now: Instant, mut run: impl FnMut(Lba, Lba)) {
+        let mut left = most.get();
+        while self.flying_runs < runs
+            && let Some(oldest) = self.oldest()
+        {
+            let piece = self.piece(oldest);
+            let (first, count) = (piece.first, piece.count().get());
+            if !self.flying.is_empty() && (piece.there > now || count > left) {
+                break;
+            }
+            let end = self.launch_run(oldest, first + Sectors::new(left), now);
+            left = left.saturating_sub((end - first).get());
+            run(first, end);
+        }
+    }
+
+    fn launch_run(&mut self, slot: Slot, until: Lba, now: Instant) -> Lba {
         let piece = self.take(slot);
         let (first, mut end) = (piece.first, piece.end);
         self.flying.push(piece);
         while let Some(next) = self.at(end).filter(|&next| self.piece(next).there <= now) {
-            if (self.piece(next).end - first).get() > self.params.run.get() {
+            if self.piece(next).end > until {
                 break;
             }
             let piece = self.take(next);
@@ -327,20 +354,51 @@ impl Dirty {
         }
         self.sectors += (end - first).get();
         self.runs += 1;
-        (first, end)
+        self.flying_runs += 1;
+        end
     }
 
-    /// What was in flight is on the media: its first sector, and the one after its last.
+    /// What was in flight is on the media: the first sector of the first piece, and the one after the last's.
     ///
     /// # Panics
     /// When nothing was in flight.
     pub fn land(&mut self, persisted: impl FnMut(&DirtyPiece)) -> (Lba, Lba) {
         let (first, end) = (self.flying[0].first, self.flying[self.flying.len() - 1].end);
         self.flying.iter().for_each(persisted);
-        self.sectors -= (end - first).get();
-        self.runs -= 1;
+        self.sectors -= self.flying.iter().map(|piece| piece.count().get()).sum::<u64>();
+        self.runs -= core::mem::take(&mut self.flying_runs);
         self.flying.clear();
         (first, end)
+    }
+
+    /// Groups of adjacent pieces in flight.
+    pub fn flying_runs(&self) -> u32 {
+        self.flying_runs
+    }
+
+    /// Where the waiting data that are contiguous from this piece on end, as far as `until`.
+    pub fn run_end(&self, slot: Slot, until: Lba) -> Lba {
+        let mut end = self.piece(slot).end;
+        while end < until
+            && let Some(next) = self.at(end)
+        {
+            end = self.piece(next).end;
+        }
+        end
+    }
+
+    /// Cuts the waiting piece that has sectors on both sides of this border, if there is one.
+    pub fn cut(&mut self, border: Lba, file: &mut impl FnMut(&mut Slots, Slot, &DirtyPiece)) {
+        let Some(slot) = self.lowest(border, border + Sectors::new(1)) else { return };
+        let Kept { piece, younger, .. } = *self.kept.get(slot);
+        if piece.first == border {
+            return;
+        }
+        self.take(slot);
+        for part in [DirtyPiece { end: border, ..piece }, DirtyPiece { first: border, ..piece }] {
+            let slot = self.add(part, younger);
+            file(&mut self.slots, slot, &part);
+        }
     }
 
     /// Whether everything accepted before this sequence number is on the media.

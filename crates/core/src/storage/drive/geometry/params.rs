@@ -63,14 +63,67 @@ pub struct GeometryParams {
     pub patterns: Option<PatternParams>,
     /// Blocks that the drive reports; when `None`, all in the zones.
     pub capacity: Option<Sectors>,
+    /// Cylinders at the outer edge whose blocks come behind all others. Only with zones that have neither gaps nor
+    /// patterns.
+    pub outer_last: u32,
 }
 
 impl GeometryParams {
+    /// The number of cylinders from the first to the last of the zones.
+    ///
+    /// # Errors
+    /// When a zone is empty, or not behind the one outside of it.
+    pub(super) fn check_zones(&self) -> Result<u32, GeometryError> {
+        let mut cylinders = 0;
+        for (number, zone) in self.zones.iter().enumerate() {
+            if zone.cylinders == 0 || zone.sectors_per_track == 0 {
+                return Err(GeometryError::EmptyZone { zone: number });
+            }
+            if zone.first_cylinder < cylinders {
+                return Err(GeometryError::ZonesOverlap { zone: number });
+            }
+            let too_large = GeometryError::ZoneTooLarge { zone: number };
+            cylinders = zone.first_cylinder.checked_add(zone.cylinders).ok_or(too_large)?;
+        }
+        Ok(cylinders)
+    }
+
+    /// The zones in the order of their blocks: those of the outer cylinders that come last are behind the others.
+    ///
+    /// # Errors
+    /// When these cylinders have gaps, or are all that there are.
+    pub(super) fn in_block_order(&self) -> Result<Vec<ZoneParams>, GeometryError> {
+        if self.outer_last == 0 {
+            return Ok(self.zones.clone());
+        }
+        let (mut zones, mut last) = (Vec::new(), Vec::new());
+        for zone in &self.zones {
+            let outer = self.outer_last.saturating_sub(zone.first_cylinder).min(zone.cylinders);
+            if outer == 0 {
+                zones.push(zone.clone());
+                continue;
+            }
+            if zone.front > 0 || !zone.slips.is_empty() || zone.spares != Spares::NONE {
+                return Err(GeometryError::BadOuterLast);
+            }
+            last.push(ZoneParams { cylinders: outer, ..zone.clone() });
+            if outer < zone.cylinders {
+                let first_cylinder = zone.first_cylinder + outer;
+                zones.push(ZoneParams { first_cylinder, cylinders: zone.cylinders - outer, ..zone.clone() });
+            }
+        }
+        if zones.is_empty() || self.patterns.is_some() {
+            return Err(GeometryError::BadOuterLast);
+        }
+        zones.append(&mut last);
+        Ok(zones)
+    }
+
     /// A drive on which every track holds the same number of sectors, cylinder by cylinder, without skew or
     /// spares.
     pub fn one_zone(heads: u32, cylinders: u32, sectors_per_track: u32) -> Self {
         let zones = vec![ZoneParams { cylinders, sectors_per_track, ..ZoneParams::default() }];
-        GeometryParams { heads, order: SurfaceOrder::Cylinder, zones, patterns: None, capacity: None }
+        GeometryParams { heads, order: SurfaceOrder::Cylinder, zones, patterns: None, capacity: None, outer_last: 0 }
     }
 }
 
@@ -114,6 +167,8 @@ pub enum GeometryError {
     },
     /// A serpent of no cylinders.
     NoSerpent,
+    /// Outer cylinders whose blocks are to come last, on a drive with patterns or gaps there, or with no other cylinders.
+    BadOuterLast,
     /// A pattern that is empty, repeats one not defined before it, is nested too deep, or leaves the drive.
     BadPattern {
         /// Index of the pattern.
@@ -158,6 +213,9 @@ impl fmt::Display for GeometryError {
                 "pattern {pattern} cannot be: it needs runs of lower patterns or of tracks under the drive's heads, with 1 \
                  to 65535 sectors, on cylinders of the drive, and patterns lie at most {DEPTH_MAX} deep"
             ),
+            Self::BadOuterLast => {
+                write!(f, "blocks at the outer edge can only come last where zones without gaps lie there, and others behind")
+            }
             Self::BadSkip { skip } => {
                 write!(f, "skip {skip} is not behind the one before it, or leaves the layout")
             }

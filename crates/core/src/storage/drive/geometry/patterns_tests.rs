@@ -25,6 +25,7 @@ fn geometry(patterns: PatternParams, capacity: Option<u64>) -> Result<Geometry, 
         zones: Vec::new(),
         patterns: Some(patterns),
         capacity: capacity.map(Sectors::new),
+        outer_last: 0,
     };
     Geometry::new(&params, PERIOD)
 }

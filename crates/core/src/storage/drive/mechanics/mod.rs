@@ -249,8 +249,8 @@ impl Mechanics {
         started: Instant,
         late: impl FnOnce(&Passage) -> Span,
     ) -> Course {
-        let (command, landing) = (&flight.command, &flight.landing);
-        let (first, end, access) = (command.first, command.end(), command.access);
+        let (access, landing) = (flight.command.access, &flight.landing);
+        let (first, end) = (flight.media.at, flight.media.until);
         let is_near = self.arm.cylinder.abs_diff(landing.cylinder) <= 1;
         self.upward = look::upward_after(self.arm.cylinder, landing.cylinder, self.upward);
         let mut passage = self.reach(landing, (first, end), access, started, attempt_of(flight));
@@ -282,6 +282,16 @@ impl Mechanics {
         (self.arm, self.last.media_end) = (passage.arm, end);
         self.sweep = Some(Sweep::of_the_cache(end));
         passage.end + late(started, &passage)
+    }
+
+    /// Carries out an access of the drive's own to these sectors of the media, starting at `started`. Returns its end.
+    #[inline(never)]
+    pub fn access(&mut self, (first, end): (Lba, Lba), access: Access, started: Instant) -> Instant {
+        let landing = self.landing(first, end - first, access);
+        self.slots.plan(None);
+        let passage = self.reach(&landing, (first, end), access, started, first.get());
+        (self.arm, self.last.media_end) = (passage.arm, end);
+        passage.end
     }
 
     /// Positions for an access and carries it out. `key` is that of the movement's scatter.
@@ -341,8 +351,8 @@ impl Mechanics {
 
     /// The passage of a command if the arm started for it now, without the minimum for a write.
     pub fn passage(&self, flight: &InFlight, started: Instant) -> Passage {
-        let InFlight { command, landing, .. } = flight;
-        let last = Lba::new(command.end().get() - 1);
+        let InFlight { command, landing, media, .. } = flight;
+        let last = Lba::new(media.until.get() - 1);
         let mechanism = &self.model.mechanism;
         mechanism.pass(&self.spindle, started, self.arm, landing, last, command.access)
     }

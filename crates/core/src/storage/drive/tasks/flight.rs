@@ -41,6 +41,9 @@ pub struct AtMedia {
     /// The first sector that must be read from or written to the media; the sectors before it are in the
     /// buffer.
     pub sought: Lba,
+    /// Where its access begins on the media, and where what lies contiguously from there on ends.
+    pub at: Lba,
+    pub until: Lba,
     /// Nanoseconds of its track that passed before its first sector.
     pub passed: u64,
     /// The time that its last track still has left when it ends.

@@ -154,7 +154,7 @@ fn host_and_cache_have_the_arm_in_turn_and_oldest_and_nearest_too() {
         rig.buffer.give_arm_to_host();
         assert!(rig.buffer.has_turn());
         let piece = rig.buffer.next_piece(at(2), rig.mechanics.view(at(2))).unwrap();
-        let launched = rig.buffer.launch(piece, at(2), false).unwrap();
+        let launched = rig.buffer.launch(piece, Lba::new(u64::MAX), at(2), false).unwrap();
         assert_eq!((launched.first.get(), (launched.end - launched.first).get()), (first, 8));
         assert!(!rig.buffer.has_turn());
         rig.buffer.land(&mut rig.context);
@@ -173,7 +173,7 @@ fn a_barrier_is_passed_when_all_that_came_before_it_is_on_the_media() {
     rig.accept(2, 40_000, 8, at(1));
     assert_eq!(rig.buffer.take_persisted(|_| false), None);
     let piece = rig.buffer.next_piece(at(2), rig.mechanics.view(at(2))).unwrap();
-    assert_eq!(rig.buffer.launch(piece, at(2), true).unwrap().first, Lba::new(100));
+    assert_eq!(rig.buffer.launch(piece, Lba::new(u64::MAX), at(2), true).unwrap().first, Lba::new(100));
     assert_eq!(rig.buffer.take_persisted(|_| false), None, "still under the head");
     rig.buffer.land(&mut rig.context);
     assert_eq!(rig.buffer.take_persisted(|slot| slot == 5), None, "something else holds it up");

@@ -38,6 +38,7 @@ fn params(depth: u32) -> DriveParams {
             zones: vec![zone],
             patterns: None,
             capacity: None,
+            outer_last: 0,
         },
         seek: SeekParams::Table(vec![(1, ms), (100, ms)]),
         settle: SettleParams::default(),
@@ -55,6 +56,7 @@ fn params(depth: u32) -> DriveParams {
         exchange: ExchangeParams::default(),
         disconnect: DisconnectParams::default(),
         cache: None,
+        shingled: None,
         faults: None,
     }
 }

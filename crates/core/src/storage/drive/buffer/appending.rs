@@ -1,0 +1,65 @@
+//! Written data as a shingled drive takes them to the media: several runs in one append, and streams to their bands.
+use super::super::cache::segment::Motion;
+use super::super::shingled::Shingled;
+use super::{Buffer, filing};
+use crate::storage::drive::cache::dirty::Dirty;
+use crate::storage::tree::Slot;
+use alloc::vec::Vec;
+use drivelab_units::{Instant, Lba, Sectors};
+
+impl Buffer {
+    /// Runs of written data that wait for the arm.
+    pub fn waiting_runs(&self) -> u32 {
+        self.dirty().map_or(0, |dirty| dirty.taken().0 - dirty.flying_runs())
+    }
+
+    /// The written data that go straight to a band: a piece, and where its band ends. They are those at which an open stream
+    /// goes on; else those that begin a band, where at least `stream` follow, in the run of the oldest piece.
+    pub fn stream(&mut self, shingled: &Shingled, motion: Motion<'_>) -> Option<(Slot, Lba)> {
+        let dirty = self.cache.as_mut()?.dirty.as_mut()?;
+        for (next, end) in shingled.streams() {
+            if let Some(slot) = dirty.at(next) {
+                dirty.cut(end, &mut filing(motion));
+                return Some((dirty.at(next).unwrap_or(slot), end));
+            }
+        }
+        let (begin, end) = Self::begun_band(dirty, shingled)?;
+        for border in [begin, end] {
+            dirty.cut(border, &mut filing(motion));
+        }
+        dirty.at(begin).map(|slot| (slot, end))
+    }
+
+    fn begun_band(dirty: &Dirty, shingled: &Shingled) -> Option<(Lba, Lba)> {
+        let oldest = dirty.oldest()?;
+        let begins = dirty.first_of_run(oldest);
+        let (least, first) = (shingled.append_most(), dirty.piece(begins).first);
+        let (begin, end) = shingled.band_in(first, dirty.run_end(begins, first + least))?;
+        let is_long = dirty.run_end(begins, begin + least) >= (begin + least).min(end);
+        (is_long && shingled.may_open(begin)).then_some((begin, end))
+    }
+
+    /// The arm starts to append the oldest written data: at most `runs` extents and `most` sectors. Lists the extents, and
+    /// returns from when on their data are there; `None` if nothing waits.
+    pub fn launch_append(
+        &mut self,
+        (runs, most): (u32, Sectors),
+        now: Instant,
+        idle: bool,
+        extents: &mut Vec<(Lba, Lba)>,
+    ) -> Option<Instant> {
+        let dirty = self.dirty()?;
+        let there = dirty.piece(dirty.oldest()?).there;
+        self.take_arm(idle);
+        extents.clear();
+        let cache = self.cache.as_mut()?;
+        cache.dirty.as_mut()?.launch_oldest(runs, most, now, |first, end| extents.push((first, end)));
+        cache.share();
+        Some(there.max(now))
+    }
+
+    /// The arm starts to clean: the host has the next turn.
+    pub fn lend_arm(&mut self) {
+        self.turn = super::Turn::Host;
+    }
+}

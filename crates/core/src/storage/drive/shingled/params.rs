@@ -1,0 +1,83 @@
+//! What is known of a shingled drive's translation, in parameters.
+use core::fmt;
+use drivelab_units::{Sectors, Span};
+
+/// A drive-managed shingled drive: which part of it is the media cache, and how the firmware fills and cleans it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ShingledParams {
+    /// Sectors of a band: tracks that overlap, so that they can only be written from the first to the last.
+    pub band: Sectors,
+    /// Sectors of the media cache: the last ones of the geometry, behind those that the host addresses.
+    pub cache: Sectors,
+    /// Maximum number of extents that the map of the media cache holds.
+    pub map_entries: u32,
+    /// Maximum number of extents that one append to the media cache writes.
+    pub append_extents: u32,
+    /// Maximum of data that one append writes. Contiguous data of as much that begin with a band go to the band itself.
+    pub append_most: Sectors,
+    /// Sectors of the media cache that an append takes beside its data.
+    pub append_overhead: Sectors,
+    /// Maximum number of extents that are merged into their band at a time.
+    pub merged_extents: u32,
+    /// How long the firmware cleans before it looks at the host's commands again.
+    pub slice: Span,
+    /// How long the drive must have had nothing to do before it cleans.
+    pub idle: Span,
+}
+
+/// Why the parameters of a shingled drive are invalid.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ShingledError {
+    /// A band of less than [`BAND_LEAST`], or of more than the drive.
+    Band,
+    /// The media cache does not fit on the media beside what the host addresses, or does not hold two appends.
+    Cache,
+    /// A map, an append or a merge of no extents, or an append that is larger than the map.
+    Extents,
+    /// Writes are not cached: a shingled drive without a write cache is not modelled.
+    NoWriteCache,
+}
+
+/// Sectors at the begin of the media cache for the records of appends. A choice of the model.
+pub(super) const RECORDS: u64 = 2_048;
+
+/// Minimum size of a band: 1 MiB, so that a drive has a number of bands that can be counted.
+pub const BAND_LEAST: Sectors = Sectors::new(2_048);
+
+impl ShingledParams {
+    /// Checks the parameters for a drive of this capacity whose zones hold `held` sectors.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn check(&self, capacity: Sectors, held: Sectors, caches_writes: bool) -> Result<(), ShingledError> {
+        if held.get() < capacity.get().saturating_add(self.cache.get()) {
+            return Err(ShingledError::Cache);
+        }
+        if self.band < BAND_LEAST || self.band > capacity {
+            return Err(ShingledError::Band);
+        }
+        if self.append_most.get() == 0 || self.cache.get() < 2 * self.append() + RECORDS {
+            return Err(ShingledError::Cache);
+        }
+        if self.append_extents == 0 || self.merged_extents == 0 || self.map_entries < 2 * self.append_extents {
+            return Err(ShingledError::Extents);
+        }
+        if caches_writes { Ok(()) } else { Err(ShingledError::NoWriteCache) }
+    }
+
+    /// Sectors of the largest append, its overhead included.
+    pub(super) fn append(&self) -> u64 {
+        self.append_most.get() + self.append_overhead.get()
+    }
+}
+
+impl fmt::Display for ShingledError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Band => write!(f, "a band has 1 MiB at least, and not more than the drive"),
+            Self::Cache => write!(f, "the media cache must hold two appends, and fit on the media beside what the host addresses"),
+            Self::Extents => write!(f, "the map holds two appends at least, and an append and a merge an extent"),
+            Self::NoWriteCache => write!(f, "a shingled drive is modelled with its write cache on"),
+        }
+    }
+}
