@@ -57,6 +57,7 @@ fn drafts() -> impl Strategy<Value = Vec<Draft>> {
 fn cached_drives() -> impl Strategy<Value = DriveParams> {
     (drives(), caches()).prop_map(|(params, cache)| DriveParams {
         cache: Some(cache),
+        shingled: None,
         faults: None,
         ..params
     })

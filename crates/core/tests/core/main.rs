@@ -23,6 +23,7 @@ mod policies;
 mod protocol;
 mod reports;
 mod scatter;
+mod shingled;
 mod sptf_optimality;
 mod streams;
 mod system;

@@ -3,7 +3,7 @@
 //!
 //! A drive destages the nearest of the writes that its cache holds: the more there are, the less each of them
 //! costs, whatever the host's depth is. Data sheets have the size of the memory only.
-use crate::check::given;
+use crate::check::{given, smr};
 use crate::keys::At;
 use crate::raw::cache::{CacheRaw, Segments};
 use crate::raw::drive::DriveRaw;
@@ -59,7 +59,9 @@ pub fn cached_writes(drive: &DriveRaw, above: &TargetRaw) -> Option<CachedWrites
     let most = given(all.as_ref()).map_or(u64::MAX, |all| all.0);
     let segments = u32::try_from(key.value.0.min(most)).ok()?;
     let rate = rate_with(segments);
-    let (low, high) = if is_inferred(&key) {
+    // A shingled drive appends what waits in the order of its age: to choose among more gains nothing.
+    let is_shingled = smr::section(drive.smr.as_ref()).is_some();
+    let (low, high) = if is_inferred(&key) && !is_shingled {
         ((rate_with(FEWEST) / rate).min(1.0), (rate_with(MOST) / rate).max(1.0))
     } else {
         (1.0, 1.0)

@@ -5,11 +5,11 @@
 //! that it supplies become part of the drive before anything is computed from it, as if they had been
 //! written. An order that its author sets, or that was measured on the drive, has no range; one that a file
 //! marks as inferred, or that was measured on another drive, has that of the class. The mean seek time of a data sheet has
-//! a range of its own, whatever the order is.
+//! a range of its own, whatever the order is. No range is known of shingled drives.
 use crate::catalogue;
 use crate::check::assume::Assumed;
 use crate::check::class_range;
-use crate::check::given;
+use crate::check::{given, smr};
 use crate::keys::read::Mark;
 use crate::keys::{At, Read};
 use crate::raw::class::{Class, ClassRaw};
@@ -146,7 +146,20 @@ pub fn supply(drive: &mut DriveRaw, above: &TargetRaw, class: &DriveClass, place
     };
     let (access_drives, drives) = class_range::DRIVES;
     let sweeps = found.raw.sweeps.as_ref().map_or(0, |at| at.value.0.len());
-    let is_uncertain = order != Order::Known;
+    // The drives from which the range is drawn record conventionally.
+    let (is_shingled, is_uncertain) = (smr::section(drive.smr.as_ref()).is_some(), order != Order::Known);
+    if is_shingled {
+        let supplied = supplied.iter().filter_map(value).collect();
+        let none = Firmware {
+            class: class.name(),
+            drives: 0,
+            of_class: 0,
+            access_drives: 0,
+            range: Vec::new(),
+            supplied,
+        };
+        return Some(none);
+    }
     Some(Firmware {
         class: class.name(),
         supplied: supplied.iter().filter_map(value).collect(),

@@ -223,7 +223,9 @@ fn geometry_problem(error: &GeometryError, raw: &DriveRaw, place: Place) -> (Pla
             let listed = listed.and_then(|patterns| patterns.value.get(number)).map(|at| at.place);
             (at(listed), "correct the pattern")
         }
-        GeometryError::BadOuterLast => (at(raw.smr.as_ref().map(|at| at.place)), "describe the geometry by capacity and rates"),
+        GeometryError::BadOuterLast => {
+            (at(raw.smr.as_ref().map(|at| at.place)), "describe the geometry by capacity and rates")
+        }
         GeometryError::BadSkip { skip: number } => {
             let listed = geometry.and_then(|at| at.value.skips.as_ref());
             (at(listed.and_then(|skips| skips.value.get(number)).map(|at| at.place)), "correct the skip")

@@ -20,7 +20,8 @@ pub fn section(at: Option<&At<Switch<SmrRaw>>>) -> Option<&SmrRaw> {
 
 /// The parameters; the defaults are those of the drive that is fitted.
 pub fn params(raw: &SmrRaw, log: &mut Log) -> ShingledParams {
-    let size = |at: &Option<At<Extent>>, usual: u64| given(at.as_ref()).map_or(Sectors::new(usual), |size| size.0);
+    let size =
+        |at: &Option<At<Extent>>, usual: u64| given(at.as_ref()).map_or(Sectors::new(usual), |size| size.0);
     let count = |at: &Option<At<Extents>>, usual| given(at.as_ref()).map_or(usual, |count| count.0 as u32);
     ShingledParams {
         band: size(&raw.band, 30 << 11),
@@ -54,10 +55,13 @@ pub fn problem(error: ShingledError, at: Option<&At<Switch<SmrRaw>>>, place: Pla
     let raw = section(at);
     let key = |key: Option<Place>, remedy| (key.unwrap_or(place), remedy);
     match error {
-        ShingledError::Band => key(raw.and_then(|raw| raw.band.as_ref()).map(|at| at.place), "correct smr.band"),
-        ShingledError::Cache => {
-            key(raw.and_then(|raw| raw.cache.as_ref()).map(|at| at.place), "correct smr.cache, or the capacity")
+        ShingledError::Band => {
+            key(raw.and_then(|raw| raw.band.as_ref()).map(|at| at.place), "correct smr.band")
         }
+        ShingledError::Cache => key(
+            raw.and_then(|raw| raw.cache.as_ref()).map(|at| at.place),
+            "correct smr.cache, or the capacity",
+        ),
         ShingledError::Extents => (place, "correct smr.map_entries, append_extents and merged_extents"),
         ShingledError::NoWriteCache => (place, "set write_cache = true"),
     }

@@ -9,7 +9,7 @@ use super::protocol::drive_protocol;
 use super::queue::queue;
 use super::resolve::{FileCache, Loader};
 use super::system::{check_faults, system};
-use crate::check::given;
+use crate::check::{given, smr};
 use crate::keys::{At, Read};
 use crate::raw::choice::Choice;
 use crate::raw::drive::DriveRaw;
@@ -36,6 +36,10 @@ pub struct Shared<'a> {
 
 /// Maximum number of table entries of all drives of a plan together: 2 GiB of memory.
 const CYLINDERS_MAX: u64 = 1 << 29;
+
+/// What a reader should know of the figures of a shingled drive.
+const SHINGLED: &str = "the drive is shingled, and its media cache is empty at the start: random writes and rebuilds become \
+     slower by an order of magnitude once it is full, and no range is known of such drives (docs/how-to/shingled.md)";
 
 /// A target, and its canonical text.
 pub struct ResolvedTarget {
@@ -160,7 +164,7 @@ impl<'a> Shared<'a> {
         Some(model)
     }
 
-    /// The model of the drive, behind its controller's interface.
+    /// The model of the drive, behind its controller's interface. What a shingled drive's figures mean is noted.
     fn model(
         &mut self,
         raw: &TargetRaw,
@@ -171,6 +175,9 @@ impl<'a> Shared<'a> {
         let controller = raw.controller_written_out();
         let interface = controller.and_then(|raw| given(raw.interface.as_ref()));
         let port = controller.and_then(|raw| raw.link.as_ref()).map(|at| &at.value);
+        if smr::section(drive.smr.as_ref()).is_some() {
+            log.note(SHINGLED.to_owned());
+        }
         // Faults at an instant of the run are not part of the drive's model.
         let faults = raw.faults.as_ref().map(|at| At { value: at.value.without_instants(), ..at.clone() });
         let before = TargetRaw {

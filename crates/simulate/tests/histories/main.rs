@@ -37,6 +37,8 @@ struct Tally {
     commands: u64,
     cuts: u64,
     arrays: u64,
+    /// With shingled drives.
+    shingled: u64,
     policies: u64,
     /// Drives that failed, or were missing from the start or after a cut.
     failures: u64,
@@ -86,7 +88,10 @@ fn describe(command: &Command) -> String {
 
 fn play(seed: u64, tally: &mut Tally) -> Result<(), Violation> {
     let mut dice = Dice::new(seed, "history");
-    let params: SystemParams = setups::system(&mut dice, BUSY);
+    let mut params: SystemParams = setups::system(&mut dice, BUSY);
+    if Dice::new(seed, "shingled").one_in(4) {
+        tally.shingled += u64::from(setups::shingle(&mut params) > 0);
+    }
     let hosts = 1 + dice.below(2);
     let mut watched = CheckedTarget::new(&params, seed);
     let capacity = watched.target().capacity().get();
@@ -170,7 +175,10 @@ fn what_was_written_is_what_is_read() {
         }
     }
     println!("{tally:?}");
-    assert!(count < HISTORIES || tally.zeroed > 1_000 && tally.faults > 1_000, "{tally:?}");
+    assert!(
+        count < HISTORIES || tally.zeroed > 1_000 && tally.faults > 1_000 && tally.shingled > 200,
+        "{tally:?}"
+    );
     let first: Vec<String> = failed.iter().take(12).cloned().collect();
     assert!(
         failed.is_empty(),

@@ -7,8 +7,10 @@ use drivelab_core::storage::array::params::{
 use drivelab_core::storage::controller::params::ControllerParams;
 use drivelab_core::storage::drive::cache::params::{CacheParams, Destage, ReadAheadParams, WriteBackParams};
 use drivelab_core::storage::drive::faults::FaultParams;
+use drivelab_core::storage::drive::geometry::GeometryParams;
 use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
 use drivelab_core::storage::drive::queue::{Order, QueueParams};
+use drivelab_core::storage::drive::shingled::params::ShingledParams;
 use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
 use drivelab_core::storage::system::SystemParams;
 use drivelab_core::storage::write_behind::params::{FlushOrder, ReadAhead, WriteBehindParams};
@@ -147,6 +149,44 @@ static WITH_LOG: LazyLock<Vec<Arc<DriveModel>>> = LazyLock::new(|| models(104));
 static JOURNALS: LazyLock<[Arc<DriveModel>; 4]> = LazyLock::new(|| {
     [(9, 0), (14, 1), (20, 5), (1_000, 0)].map(|(cylinders, model)| Arc::clone(&models(cylinders)[model]))
 });
+
+/// Those of [`MODELS`] that cache writes, with a media cache that is full after a few of them.
+static SHINGLED: LazyLock<Vec<Option<Arc<DriveModel>>>> = LazyLock::new(|| {
+    let caches_writes = |drive: &DriveParams| drive.cache.is_some_and(|cache| cache.write_back.is_some());
+    described(40).iter().map(|drive| caches_writes(drive).then(|| model(&shingled(drive)))).collect()
+});
+
+/// The same drive with 100 cylinders more at its outer edge for a media cache.
+fn shingled(drive: &DriveParams) -> DriveParams {
+    let capacity = Some(Sectors::new(40 * 32));
+    let geometry = GeometryParams { capacity, outer_last: 100, ..layout(1, vec![zone(0, 140, 32)]) };
+    let shingled = ShingledParams {
+        band: Sectors::new(100),
+        cache: Sectors::new(3_200),
+        map_entries: 12,
+        append_extents: 4,
+        append_most: Sectors::new(32),
+        append_overhead: Sectors::new(5),
+        merged_extents: 3,
+        slice: ms(4),
+        idle: ms(3),
+    };
+    let seek = crate::common::flat_seek(us(700), 140);
+    DriveParams { geometry, seek, shingled: Some(shingled), ..drive.clone() }
+}
+
+/// Makes drives shingled that cache writes. Returns how many.
+pub fn shingle(params: &mut SystemParams) -> usize {
+    let mut made = 0;
+    for drive in &mut params.drives {
+        let known = MODELS.iter().position(|model| Arc::ptr_eq(model, drive));
+        if let Some(shingled) = known.and_then(|number| SHINGLED[number].as_ref()) {
+            *drive = Arc::clone(shingled);
+            made += 1;
+        }
+    }
+    made
+}
 
 /// Drives that differ in queue and cache.
 fn models(cylinders: u32) -> Vec<Arc<DriveModel>> {

@@ -250,8 +250,14 @@ proptest! {
 fn bad_layouts_are_refused_by_name() {
     let build = |zones: Vec<ZoneParams>, capacity: Option<u64>| {
         let order = SurfaceOrder::Cylinder;
-        let params =
-            GeometryParams { heads: 2, order, zones, patterns: None, capacity: capacity.map(Sectors::new), outer_last: 0 };
+        let params = GeometryParams {
+            heads: 2,
+            order,
+            zones,
+            patterns: None,
+            capacity: capacity.map(Sectors::new),
+            outer_last: 0,
+        };
         Geometry::new(&params, PERIOD).map(|_| ()).unwrap_err()
     };
     assert_eq!(build(vec![], None), GeometryError::NoZones);

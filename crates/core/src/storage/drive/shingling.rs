@@ -17,7 +17,7 @@ impl Shingled {
     #[cold]
     fn place(&self, access: Access, first: Lba, end: Lba) -> (Lba, Lba) {
         if access == Access::Write {
-            return self.append_at(end - first);
+            return self.append_at(end - first).unwrap_or((first, end));
         }
         let fragment = self.read_fragment(first, end);
         (fragment.at, fragment.at + fragment.count)
@@ -49,9 +49,9 @@ impl Drive {
         let flight = &self.tasks[slot];
         let (access, end, mut at) = (flight.command.access, flight.command.end(), course.passage.end);
         if access == Access::Write {
-            shingled.append(&[(flight.command.first, end)]);
-            let (first, end) = shingled.record();
-            at = self.mechanics.access((first, end), access, at);
+            if shingled.append(&[(flight.command.first, end)]) {
+                at = self.mechanics.access(shingled.record(), access, at);
+            }
         } else {
             let mut first = flight.media.sought + (flight.media.until - flight.media.at);
             while first < end {
@@ -82,7 +82,10 @@ impl Drive {
     #[cold]
     pub(super) fn urgency_of_cleaning(&self, urgency: DestageUrgency, now: Instant) -> DestageUrgency {
         let asked = self.firmware.picked_up_at();
-        let from = self.shingled.as_ref().and_then(|shingled| shingled.cleans_from(self.mechanics.free_since, asked));
+        let from = self
+            .shingled
+            .as_ref()
+            .and_then(|shingled| shingled.cleans_from(self.mechanics.free_since, asked));
         match (urgency, from) {
             // A write waits for room in the map, not for that in the cache.
             (_, Some(_)) if self.buffer.waiting.presses() => DestageUrgency::Press,
@@ -133,23 +136,32 @@ impl Drive {
     /// The oldest written data go to the media cache: returns when they are there, with their record.
     fn append(&mut self, from: Instant, now: Instant, idle: bool) -> Option<Instant> {
         let shingled = self.shingled.as_mut()?;
-        let room = shingled.room();
-        if room == 0 {
+        if shingled.room() == 0 {
             return None;
         }
-        let most = (room, shingled.append_most());
-        let there = self.buffer.launch_append(most, now, idle, &mut shingled.extents)?;
-        let at = shingled.append_launched();
+        let mut extents = core::mem::take(&mut shingled.extents);
+        let launched =
+            self.buffer.launch_append(shingled, self.mechanics.motion(), &mut extents, (now, idle));
+        let data: u64 = extents.iter().map(|&(first, end)| (end - first).get()).sum();
+        // Only one piece can be larger than an append.
+        let at = shingled.append_at(Sectors::new(data)).or(extents.first().copied());
+        let has_record = launched.is_some() && shingled.append(&extents);
+        shingled.extents = extents;
+        let written = self.mechanics.access(at?, Access::Write, from.max(launched?));
         shingled.work = Work::Destage;
-        let written = self.mechanics.access(at, Access::Write, from.max(there));
-        Some(self.mechanics.access(shingled.record(), Access::Write, written))
+        Some(if has_record {
+            self.mechanics.access(shingled.record(), Access::Write, written)
+        } else {
+            written
+        })
     }
 
     /// A slice of cleaning: returns its end.
     fn clean(&mut self, from: Instant, idle: bool) -> Option<Instant> {
         let (quiet, mechanics) = (self.mechanics.free_since, &mut self.mechanics);
         let shingled = self.shingled.as_mut()?;
-        let ended = shingled.clean(from, quiet, idle, |first, end, access, at| mechanics.access((first, end), access, at))?;
+        let ended = shingled
+            .clean(from, quiet, idle, |first, end, access, at| mechanics.access((first, end), access, at))?;
         self.buffer.lend_arm();
         Some(ended)
     }

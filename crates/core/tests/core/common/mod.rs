@@ -52,7 +52,14 @@ pub fn zone(first_cylinder: u32, cylinders: u32, sectors_per_track: u32) -> Zone
 }
 
 pub fn layout(heads: u32, zones: Vec<ZoneParams>) -> GeometryParams {
-    GeometryParams { heads, order: SurfaceOrder::Cylinder, zones, patterns: None, capacity: None, outer_last: 0 }
+    GeometryParams {
+        heads,
+        order: SurfaceOrder::Cylinder,
+        zones,
+        patterns: None,
+        capacity: None,
+        outer_last: 0,
+    }
 }
 
 /// A seek curve that takes this long for every distance of a drive with so many cylinders.
@@ -77,6 +84,7 @@ pub fn drive() -> DriveParams {
         exchange: ExchangeParams::default(),
         disconnect: DisconnectParams::default(),
         cache: None,
+        shingled: None,
         faults: None,
     }
 }

@@ -1,6 +1,6 @@
 //! Random setups, small enough to run thousands of them, that reach every part of the model.
 use super::sorted::Target;
-use super::{layout, stations, target, us};
+use super::{layout, ms, stations, target, us};
 use drivelab_core::host::params::{Addressing, Arrivals, Flushes, JobParams, Marking, SizeShare, SubmitCost};
 use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::controller::params::ControllerParams;
@@ -22,6 +22,7 @@ use drivelab_core::storage::drive::queue::orders::Unit;
 use drivelab_core::storage::drive::queue::{ChoiceTime, JoinsUntil, Order, PositionKnowledge, QueueParams};
 use drivelab_core::storage::drive::scatter::ScatterParams;
 use drivelab_core::storage::drive::seek::SeekParams;
+use drivelab_core::storage::drive::shingled::params::ShingledParams;
 use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
 use drivelab_core::storage::link::params as link;
 use drivelab_core::storage::server::Service;
@@ -542,11 +543,54 @@ pub fn drives() -> BoxedStrategy<DriveParams> {
                     exchange,
                     disconnect: DisconnectParams::default(),
                     cache,
+                    shingled: None,
                     faults,
                 }
             },
         )
         .boxed()
+}
+
+/// The same, some of them shingled.
+pub fn all_drives() -> BoxedStrategy<DriveParams> {
+    (drives(), option::weighted(0.3, translations()))
+        .prop_map(|(drive, translation)| {
+            translation.and_then(|translation| shingled(&drive, translation)).unwrap_or(drive)
+        })
+        .boxed()
+}
+
+/// Translations whose media cache is full soon, and that clean in slices of a few accesses.
+fn translations() -> impl Strategy<Value = ShingledParams> {
+    let sizes = (8u64..3_000, 1u64..200, 0u64..100);
+    let extents = (1u32..9, 1u32..9, 18u32..60);
+    (sizes, extents, (1u64..60, 0u64..300)).prop_map(
+        |((band, most, overhead), (append, merged, map), (slice, idle))| ShingledParams {
+            band: Sectors::new(band),
+            cache: Sectors::new(2_048 + 2 * (most + overhead)),
+            map_entries: map,
+            append_extents: append,
+            append_most: Sectors::new(most),
+            append_overhead: Sectors::new(overhead),
+            merged_extents: merged,
+            slice: ms(slice),
+            idle: ms(idle),
+        },
+    )
+}
+
+/// The same drive shingled, with the last sectors of its zones as its media cache, half of the time those of its outermost
+/// cylinder; `None` where it cannot be.
+fn shingled(drive: &DriveParams, translation: ShingledParams) -> Option<DriveParams> {
+    let held = DriveModel::new(drive).ok()?.mechanism.geometry.held();
+    let capacity = held.get().checked_sub(translation.cache.get()).filter(|&capacity| capacity > 0)?;
+    let geometry = GeometryParams {
+        capacity: Some(Sectors::new(capacity)),
+        outer_last: u32::from(translation.merged_extents.is_multiple_of(2)),
+        ..drive.geometry.clone()
+    };
+    let params = DriveParams { geometry, shingled: Some(translation), ..drive.clone() };
+    DriveModel::new(&params).is_ok().then_some(params)
 }
 
 fn servers() -> impl Strategy<Value = TargetParams> {
@@ -562,7 +606,7 @@ fn servers() -> impl Strategy<Value = TargetParams> {
 pub fn targets() -> BoxedStrategy<TargetParams> {
     let memory = || option::weighted(0.4, memories());
     let before = (option::of(elevators()), memory(), memory());
-    let system = (drives(), controllers(), before).prop_map(|(params, controller, before)| {
+    let system = (all_drives(), controllers(), before).prop_map(|(params, controller, before)| {
         let drive = Arc::new(DriveModel::new(&params).unwrap());
         let (elevator, host_cache, cache) = before;
         let controller = ControllerParams { cache, ..controller };
@@ -572,7 +616,7 @@ pub fn targets() -> BoxedStrategy<TargetParams> {
             ..SystemParams::of_drive(drive, controller)
         })
     });
-    prop_oneof![1 => servers(), 2 => drives().prop_map(|params| target(&params)), 3 => system].boxed()
+    prop_oneof![1 => servers(), 2 => all_drives().prop_map(|params| target(&params)), 3 => system].boxed()
 }
 
 fn arrivals() -> impl Strategy<Value = Arrivals> {

@@ -151,7 +151,7 @@ impl Both {
                 let first = pieces[nth % pieces.len()].0;
                 let end = self.model.launched(first, self.params.run.get(), self.now);
                 let slot = self.dirty.at(Lba::new(first)).expect("a piece begins there");
-                let went = self.dirty.launch(slot, Instant::from_ns(self.now));
+                let went = self.dirty.launch(slot, Lba::new(u64::MAX), Instant::from_ns(self.now));
                 prop_assert_eq!(went, (Lba::new(first), Lba::new(end)), "run of {:?}", self.params.run);
                 self.model.flying = self.model.take(first, end);
             }

@@ -34,7 +34,7 @@ fn arrays() -> impl Strategy<Value = TargetParams> {
 }
 
 fn wires() -> impl Strategy<Value = TargetParams> {
-    crate::common::scenarios::drives()
+    crate::common::scenarios::all_drives()
         .prop_map(|params| TargetParams::Wire(Arc::new(DriveModel::new(&params).unwrap())))
 }
 

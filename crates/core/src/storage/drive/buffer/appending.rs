@@ -5,7 +5,7 @@ use super::{Buffer, filing};
 use crate::storage::drive::cache::dirty::Dirty;
 use crate::storage::tree::Slot;
 use alloc::vec::Vec;
-use drivelab_units::{Instant, Lba, Sectors};
+use drivelab_units::{Instant, Lba};
 
 impl Buffer {
     /// Runs of written data that wait for the arm.
@@ -39,21 +39,24 @@ impl Buffer {
         (is_long && shingled.may_open(begin)).then_some((begin, end))
     }
 
-    /// The arm starts to append the oldest written data: at most `runs` extents and `most` sectors. Lists the extents, and
-    /// returns from when on their data are there; `None` if nothing waits.
+    /// The arm starts to append the oldest written data, as many extents as the map takes. None crosses the border of a band,
+    /// for what begins there may be a stream. Lists them in `extents`, and returns from when on their data are there; `None`
+    /// if nothing waits.
     pub fn launch_append(
         &mut self,
-        (runs, most): (u32, Sectors),
-        now: Instant,
-        idle: bool,
+        shingled: &Shingled,
+        motion: Motion<'_>,
         extents: &mut Vec<(Lba, Lba)>,
+        (now, idle): (Instant, bool),
     ) -> Option<Instant> {
-        let dirty = self.dirty()?;
-        let there = dirty.piece(dirty.oldest()?).there;
+        let dirty = self.cache.as_mut()?.dirty.as_mut()?;
+        let (first, there) = (dirty.piece(dirty.oldest()?).first, dirty.piece(dirty.oldest()?).there);
+        dirty.cut(shingled.band_end(first), &mut filing(motion));
         self.take_arm(idle);
         extents.clear();
         let cache = self.cache.as_mut()?;
-        cache.dirty.as_mut()?.launch_oldest(runs, most, now, |first, end| extents.push((first, end)));
+        let (most, border) = ((shingled.room(), shingled.append_most()), |first| shingled.band_end(first));
+        cache.dirty.as_mut()?.launch_oldest(most, now, border, |first, end| extents.push((first, end)));
         cache.share();
         Some(there.max(now))
     }

@@ -322,9 +322,16 @@ impl Dirty {
         (first, self.launch_run(slot, until, now))
     }
 
-    /// Sends the oldest pieces to the media, each with those adjacent behind it: at most `runs` groups of them, and no more
-    /// than `most` sectors unless one piece is larger. `run` is called for each group.
-    pub fn launch_oldest(&mut self, runs: u32, most: Sectors, now: Instant, mut run: impl FnMut(Lba, Lba)) {
+    /// Sends the oldest pieces to the media, each with those adjacent behind it as far as `border` says for its first sector:
+    /// at most `runs` groups of them, and no more than `most` sectors unless one piece is larger. `run` is called for each
+    /// group.
+    pub fn launch_oldest(
+        &mut self,
+        (runs, most): (u32, Sectors),
+        now: Instant,
+        border: impl Fn(Lba) -> Lba,
+        mut run: impl FnMut(Lba, Lba),
+    ) {
         let mut left = most.get();
         while self.flying_runs < runs
             && let Some(oldest) = self.oldest()
@@ -334,7 +341,7 @@ impl Dirty {
             if !self.flying.is_empty() && (piece.there > now || count > left) {
                 break;
             }
-            let end = self.launch_run(oldest, first + Sectors::new(left), now);
+            let end = self.launch_run(oldest, border(first).min(first + Sectors::new(left)), now);
             left = left.saturating_sub((end - first).get());
             run(first, end);
         }

@@ -123,7 +123,14 @@ impl GeometryParams {
     /// spares.
     pub fn one_zone(heads: u32, cylinders: u32, sectors_per_track: u32) -> Self {
         let zones = vec![ZoneParams { cylinders, sectors_per_track, ..ZoneParams::default() }];
-        GeometryParams { heads, order: SurfaceOrder::Cylinder, zones, patterns: None, capacity: None, outer_last: 0 }
+        GeometryParams {
+            heads,
+            order: SurfaceOrder::Cylinder,
+            zones,
+            patterns: None,
+            capacity: None,
+            outer_last: 0,
+        }
     }
 }
 
@@ -214,7 +221,10 @@ impl fmt::Display for GeometryError {
                  to 65535 sectors, on cylinders of the drive, and patterns lie at most {DEPTH_MAX} deep"
             ),
             Self::BadOuterLast => {
-                write!(f, "blocks at the outer edge can only come last where zones without gaps lie there, and others behind")
+                write!(
+                    f,
+                    "blocks at the outer edge can only come last where zones without gaps lie there, and others behind"
+                )
             }
             Self::BadSkip { skip } => {
                 write!(f, "skip {skip} is not behind the one before it, or leaves the layout")

@@ -103,7 +103,8 @@ impl Map {
     /// The first part of these sectors that lies contiguously on the media.
     pub fn fragment(&self, first: Lba, end: Lba) -> Fragment {
         let (first, end) = (first.get(), end.get());
-        let home = |until: u64| Fragment { at: Lba::new(first), count: Sectors::new(until - first), cached: false };
+        let home =
+            |until: u64| Fragment { at: Lba::new(first), count: Sectors::new(until - first), cached: false };
         let mut from = first;
         while from < end {
             let border = self.range(self.band_of(from)).1;

@@ -158,11 +158,12 @@ impl Shingled {
         self.params.append_most
     }
 
-    /// Where an append of this much data lies, its overhead included.
-    pub(super) fn append_at(&self, data: Sectors) -> (Lba, Lba) {
+    /// Where an append of this much data lies, its overhead included; `None` of more than the media cache holds, which goes
+    /// to its bands.
+    pub(super) fn append_at(&self, data: Sectors) -> Option<(Lba, Lba)> {
         let count = data.get() + self.params.append_overhead.get();
         let at = self.log.place(count);
-        (Lba::new(at), Lba::new(at + count))
+        (at + count <= self.log.end).then(|| (Lba::new(at), Lba::new(at + count)))
     }
 
     /// The place of the record of the last append.
@@ -171,20 +172,13 @@ impl Shingled {
         (at, at + Sectors::new(RECORD))
     }
 
-    /// The extents that were launched are appended: returns the place, their overhead included.
-    pub(super) fn append_launched(&mut self) -> (Lba, Lba) {
-        let extents = core::mem::take(&mut self.extents);
+    /// These extents are written at the place that [`Self::append_at`] gave. Returns whether that is in the media cache.
+    pub(super) fn append(&mut self, extents: &[(Lba, Lba)]) -> bool {
         let data: u64 = extents.iter().map(|&(first, end)| (end - first).get()).sum();
-        let at = self.append_at(Sectors::new(data));
-        self.append(&extents);
-        self.extents = extents;
-        at
-    }
-
-    /// These extents are appended at the place that [`Self::append_at`] gave.
-    pub(super) fn append(&mut self, extents: &[(Lba, Lba)]) {
-        let data: u64 = extents.iter().map(|&(first, end)| (end - first).get()).sum();
-        let (at, end) = self.append_at(Sectors::new(data));
+        let Some((at, end)) = self.append_at(Sectors::new(data)) else {
+            extents.iter().for_each(|&(first, end)| self.map.remove(first.get(), end.get()));
+            return false;
+        };
         let mut at = at.get();
         let share = self.params.append_overhead.get() / extents.len().max(1) as u64;
         for &(first, end) in extents {
@@ -195,6 +189,7 @@ impl Shingled {
         }
         self.log.next = end.get();
         self.log.appends += 1;
+        true
     }
 }
 
@@ -203,6 +198,11 @@ impl Shingled {
     /// The places at which streams go on.
     pub(super) fn streams(&self) -> impl Iterator<Item = (Lba, Lba)> + '_ {
         self.open.iter().map(|open| (open.next, open.end))
+    }
+
+    /// The end of a sector's band.
+    pub(super) fn band_end(&self, lba: Lba) -> Lba {
+        Lba::new(self.map.range(self.map.band_of(lba.get())).1)
     }
 
     /// Where the band that begins in these sectors begins, and ends: the first one if there are several.

@@ -41,8 +41,8 @@ pub enum ShingledError {
 /// Sectors at the begin of the media cache for the records of appends. A choice of the model.
 pub(super) const RECORDS: u64 = 2_048;
 
-/// Minimum size of a band: 1 MiB, so that a drive has a number of bands that can be counted.
-pub const BAND_LEAST: Sectors = Sectors::new(2_048);
+/// Minimum size of a band: a block of 4 KiB.
+pub const BAND_LEAST: Sectors = Sectors::new(8);
 
 impl ShingledParams {
     /// Checks the parameters for a drive of this capacity whose zones hold `held` sectors.
@@ -59,7 +59,8 @@ impl ShingledParams {
         if self.append_most.get() == 0 || self.cache.get() < 2 * self.append() + RECORDS {
             return Err(ShingledError::Cache);
         }
-        if self.append_extents == 0 || self.merged_extents == 0 || self.map_entries < 2 * self.append_extents {
+        if self.append_extents == 0 || self.merged_extents == 0 || self.map_entries < 2 * self.append_extents
+        {
             return Err(ShingledError::Extents);
         }
         if caches_writes { Ok(()) } else { Err(ShingledError::NoWriteCache) }
@@ -74,9 +75,14 @@ impl ShingledParams {
 impl fmt::Display for ShingledError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Band => write!(f, "a band has 1 MiB at least, and not more than the drive"),
-            Self::Cache => write!(f, "the media cache must hold two appends, and fit on the media beside what the host addresses"),
-            Self::Extents => write!(f, "the map holds two appends at least, and an append and a merge an extent"),
+            Self::Band => write!(f, "a band holds at least 4 KiB, and not more than the drive"),
+            Self::Cache => write!(
+                f,
+                "the media cache must hold two appends, and fit on the media beside what the host addresses"
+            ),
+            Self::Extents => {
+                write!(f, "the map holds two appends at least, and an append and a merge an extent")
+            }
             Self::NoWriteCache => write!(f, "a shingled drive is modelled with its write cache on"),
         }
     }

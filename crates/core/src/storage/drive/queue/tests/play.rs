@@ -26,7 +26,14 @@ pub fn mechanism(curve: &SeekParams, cylinders: u32, settle: SettleParams) -> Me
         ..ZoneParams::default()
     };
     let order = SurfaceOrder::Cylinder;
-    let params = GeometryParams { heads: HEADS, order, zones: vec![zone], patterns: None, capacity: None, outer_last: 0 };
+    let params = GeometryParams {
+        heads: HEADS,
+        order,
+        zones: vec![zone],
+        patterns: None,
+        capacity: None,
+        outer_last: 0,
+    };
     let geometry = Geometry::new(&params, Span::from_ns(PERIOD)).unwrap();
     Mechanism { geometry, seek: SeekCurve::new(curve, cylinders).unwrap(), settle, scatter: None }
 }
