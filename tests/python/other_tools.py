@@ -86,3 +86,135 @@ SAMPLES = {
     "fio-log-bw:a": FIO_BW_LOG,
 }
 """Each with the name of its format before a colon."""
+
+DISKSPD = """\
+
+Command Line: diskspd.exe -b4k -d10 -o8 -t2 -r -w40 -Sh -L x.dat
+
+Input parameters:
+
+\ttimespan:   1
+\t-------------
+\tduration: 10s
+\tpath: 'x.dat'
+\t\tthink time: 0ms
+\t\tburst size: 0
+\t\tsoftware cache disabled
+\t\thardware write cache disabled, writethrough on
+\t\tperforming mix test (read/write ratio: 60/40)
+\t\tblock size: 4KiB
+\t\tusing random I/O (alignment: 4KiB)
+\t\tnumber of outstanding I/O operations per thread: 8
+\t\tthreads per file: 2
+\t\tusing I/O Completion Ports
+
+Results for timespan 1:
+*******************************************************************************
+
+actual test time:\t10.00s
+thread count:\t\t2
+
+Total IO
+thread |       bytes     |     I/Os     |    MiB/s   |  I/O per s |  AvgLat  | LatStdDev |  file
+-----------------------------------------------------------------------------------------------------
+     0 |        40960000 |        10000 |       3.91 |    1000.00 |    8.000 |     3.000 | x.dat (1GiB)
+     1 |        40960000 |        10000 |       3.91 |    1000.00 |    8.000 |     3.000 | x.dat (1GiB)
+-----------------------------------------------------------------------------------------------------
+total:          81920000 |        20000 |       7.81 |    2000.00 |    8.000 |     3.000
+
+Read IO
+thread |       bytes     |     I/Os     |    MiB/s   |  I/O per s |  AvgLat  | LatStdDev |  file
+-----------------------------------------------------------------------------------------------------
+total:          49152000 |        12000 |       4.69 |    1200.00 |    9.000 |     3.000
+
+Write IO
+thread |       bytes     |     I/Os     |    MiB/s   |  I/O per s |  AvgLat  | LatStdDev |  file
+-----------------------------------------------------------------------------------------------------
+total:          32768000 |         8000 |       3.13 |     800.00 |    6.500 |     3.000
+
+
+total:
+  %-ile |  Read (ms) | Write (ms) | Total (ms)
+----------------------------------------------
+    min |      0.100 |      0.200 |      0.100
+   50th |      8.500 |      6.000 |      7.500
+   99th |     30.000 |     20.000 |     28.000
+3-nines |     60.000 |     50.000 |     58.000
+    max |     90.000 |     70.000 |     90.000
+"""
+DISKSPD_XML = """\
+<Results><System><ComputerName>PC</ComputerName><Tool><Version>2.2.0</Version></Tool></System>
+<Profile><TimeSpans><TimeSpan><ThreadCount>0</ThreadCount><Targets><Target>
+<Path>x.dat</Path><DisableOSCache>true</DisableOSCache><BlockSize>4096</BlockSize><Random>4096</Random>
+<WriteRatio>0</WriteRatio><RequestCount>8</RequestCount><ThreadsPerFile>1</ThreadsPerFile>
+</Target></Targets></TimeSpan></TimeSpans></Profile>
+<TimeSpan><TestTimeSeconds>10.00</TestTimeSeconds><ThreadCount>1</ThreadCount>
+<Latency><AverageReadMilliseconds>4.000</AverageReadMilliseconds>
+<Bucket><Percentile>50</Percentile><ReadMilliseconds>3.5</ReadMilliseconds></Bucket>
+<Bucket><Percentile>99.9</Percentile><ReadMilliseconds>40.0</ReadMilliseconds></Bucket>
+<Bucket><Percentile>100</Percentile><ReadMilliseconds>55.5</ReadMilliseconds></Bucket></Latency>
+<Thread><Id>0</Id><Target><Path>x.dat</Path><ReadBytes>81920000</ReadBytes><ReadCount>20000</ReadCount>
+<WriteBytes>0</WriteBytes><WriteCount>0</WriteCount></Target></Thread></TimeSpan></Results>
+"""
+ELBENCHO = """\
+ISO date,label,path type,paths,hosts,threads,dirs,files,file size,block size,direct IO,random,random aligned,IO depth,\
+shared paths,truncate,operation,time ms [first],time ms [last],IOPS [first],IOPS [last],MiB/s [first],MiB/s [last],\
+IO lat us [min],IO lat us [avg],IO lat us [max]
+2024-05-22T16:09:38,,dir,1,1,8,1,4,268435456,1048576,1,0,,4,1,0,MKDIRS,2,5,,,,,,,
+2024-05-22T16:09:39,,dir,1,1,8,1,4,268435456,1048576,1,0,,4,1,0,WRITE,2134,2784,3494,2941,3494,2941,1661,9383,120903
+2024-05-22T16:09:41,,dir,1,2,8,1,4,268435456,4096,1,1,,4,1,0,READ,2134,2784,9000,8000,35,31,90,7900,99000
+"""
+CRYSTALDISKMARK = """\
+------------------------------------------------------------------------------
+CrystalDiskMark 8.0.4 x64 (C) 2007-2021 hiyohiyo
+                                  Crystal Dew World: https://crystalmark.info/
+------------------------------------------------------------------------------
+* MB/s = 1,000,000 bytes/s [SATA/600 = 600,000,000 bytes/s]
+* KB = 1000 bytes, KiB = 1024 bytes
+
+[Read]
+  SEQ    1MiB (Q=  8, T= 1):   200.278 MB/s [    191.0 IOPS] < 41800.00 us>
+  RND    4KiB (Q= 32, T=16):     0.819 MB/s [    200.0 IOPS] <635043.04 us>
+
+[Write]
+  SEQ    1MiB (Q=  8, T= 1):   190.000 MB/s [    181.2 IOPS] < 43210.00 us>
+
+[Mix] Read 70%/Write 30%
+  RND    4KiB (Q=  1, T= 1):     0.328 MB/s [     80.1 IOPS] < 12480.00 us>
+
+Profile: Default
+   Test: 1 GiB (x5) [D: 4% (79/1862GiB)]
+"""
+CRYSTALDISKMARK_3 = """\
+CrystalDiskMark 3.0.3 x64 (C) 2007-2013 hiyohiyo
+* MB/s = 1,000,000 byte/s [SATA/300 = 300,000,000 byte/s]
+
+           Sequential Read :   179.874 MB/s
+         Random Read 512KB :    41.555 MB/s
+    Random Read 4KB (QD=1) :     0.542 MB/s [   132.3 IOPS]
+  Random Write 4KB (QD=32) :     0.294 MB/s [    71.8 IOPS]
+
+  Test : 1000 MB [F: 0.1% (5.0/3717.4 GB)] (x1)
+"""
+KDISKMARK = """\
+                        KDiskMark (3.0.0): https://github.com/JonMagon/KDiskMark
+                    Flexible I/O Tester (fio-3.30): https://github.com/axboe/fio
+--------------------------------------------------------------------------------
+* MB/s = 1,000,000 bytes/s [SATA/600 = 600,000,000 bytes/s]
+* KB = 1000 bytes, KiB = 1024 bytes
+
+[Read]
+Sequential   1 MiB (Q=  8, T= 1):   204.800 MB/s [    200.0 IOPS] < 40000.00 us>
+    Random   4 KiB (Q=  1, T= 1):     0.400 MB/s [    100.0 IOPS] < 10000.00 us>
+
+Profile: Default
+"""
+
+SAMPLES |= {
+    "diskspd:a": DISKSPD,
+    "diskspd-xml:a": DISKSPD_XML,
+    "elbencho:a": ELBENCHO,
+    "crystaldiskmark:a": CRYSTALDISKMARK,
+    "crystaldiskmark:b": CRYSTALDISKMARK_3,
+    "kdiskmark:a": KDISKMARK,
+}

@@ -19,7 +19,18 @@ from itertools import pairwise
 from pathlib import PurePath
 from statistics import median
 
-from drivelab.records.formats.shape import KIB, NS_PER, Format, Found, Point, Results, Text, Value, sums
+from drivelab.records.formats.shape import (
+    KIB,
+    NS_PER,
+    Format,
+    Found,
+    Point,
+    Results,
+    Text,
+    Value,
+    percentiles,
+    sums,
+)
 from drivelab.records.model import DIRECTIONS, PERCENTILES
 from drivelab.records.precision import quantile_of_counts
 
@@ -29,7 +40,6 @@ _LOOKED_AT = 50
 _MS_PER_S = 1e3
 # Means over time are this regular, and this far apart in ms at least.
 _REGULAR, _GAP_MIN_MS = 0.2, 20.0
-_BEYOND = 10
 _FIELDS_MIN, _FIELDS_OF_NS = 4, 6
 
 
@@ -160,11 +170,9 @@ def _single(text: Text, name: str, samples: Sequence[_Sample], factor: float | N
 def _of_sorted(times: Sequence[float], factor: float) -> dict[str, Value]:
     found = {"mean": Value(math.fsum(times) / len(times)), "max": Value(times[-1], factor / 2)}
     quantile = quantile_of_counts([(value, 1) for value in times])
-    for key, share in PERCENTILES.items():
-        value = quantile(share)
-        if value is not None and len(times) * (1 - share) >= _BEYOND - 1e-6:
-            found[key] = Value(value, factor / 2)
-    return found
+    there = {key: quantile(share) for key, share in PERCENTILES.items()}
+    of_all = {key: Value(value, factor / 2) for key, value in there.items() if value is not None}
+    return found | percentiles(of_all, len(times))
 
 
 def _point(name: str, samples: Sequence[_Sample], figures: dict[str, Value], notes: list[str]) -> Found:

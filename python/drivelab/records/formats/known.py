@@ -8,20 +8,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from drivelab.errors import InputError
-from drivelab.records.formats import fio_log, fio_terse, fio_text
+from drivelab.records.formats import (
+    crystaldiskmark,
+    diskspd,
+    diskspd_xml,
+    elbencho,
+    fio_log,
+    fio_terse,
+    fio_text,
+    kdiskmark,
+)
 from drivelab.records.formats.shape import Format, Found, Text
 
 FORMATS: tuple[Format, ...] = (
     *fio_terse.FORMATS,
     *fio_text.FORMATS,
     *fio_log.FORMATS,
+    *diskspd.FORMATS,
+    *diskspd_xml.FORMATS,
+    *elbencho.FORMATS,
+    *crystaldiskmark.FORMATS,
+    *kdiskmark.FORMATS,
 )
 """All formats, in the order in which they are named."""
 
-OTHERS = "fio's text, terse output or logs; FORMAT:FILE where the text leaves open which"
+OTHERS = (
+    "fio's text, terse output or logs; text, CSV or XML of DiskSpd, elbencho, CrystalDiskMark, KDiskMark; FORMAT:FILE "
+    "where the text leaves open which"
+)
 """What is read, for help."""
 
-KINDS = ("fio",)
+KINDS = ("fio", "diskspd", "elbencho", "crystaldiskmark", "kdiskmark")
 """The kinds of records that readers make."""
 
 

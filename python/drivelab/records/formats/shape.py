@@ -13,14 +13,16 @@ from functools import cached_property
 from typing import Any
 
 from drivelab.errors import InputError
-from drivelab.records.model import DIRECTIONS
+from drivelab.records.model import DIRECTIONS, PERCENTILES
 
 RESULTS = "results_of"
 """The key that marks an object as the results of another tool; its value is the name of the format."""
 RESULTS_VERSION = 1
 NS_PER = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 """Nanoseconds of the units of time that tools print."""
-KIB, MIB, GIB = 2.0**10, 2.0**20, 2.0**30
+KIB, MIB = 2.0**10, 2.0**20
+BEYOND_MIN = 10
+"""A percentile beyond which fewer I/Os lie is left out."""
 
 _NUMBER = re.compile(r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+")
 # Of a line that is not what it should be, so much is shown.
@@ -124,14 +126,19 @@ class Results:
 
     def found(self) -> Found:
         """As a JSON object: what a library keeps of them."""
+        places = [repr(sorted(point.axes.items(), key=str)) for point in self.points]
         points = [
             {
-                "axes": point.axes,
+                # Points at one place are runs of their own.
+                "axes": {
+                    **point.axes,
+                    **({"run": places[:at].count(place) + 1} if places.count(place) > 1 else {}),
+                },
                 "figures": {name: value.value for name, value in point.figures.items()},
                 "rounding": {name: value.rounding for name, value in point.figures.items() if value.rounding},
                 "direction": point.direction,
             }
-            for point in self.points
+            for at, (point, place) in enumerate(zip(self.points, places, strict=True))
         ]
         return Found(
             [
@@ -186,6 +193,46 @@ def add(values: Iterable[Value]) -> Value:
     return Value(math.fsum(one.value for one in listed), math.fsum(one.rounding for one in listed))
 
 
-def ordered(figures: Mapping[str, Value]) -> dict[str, Value]:
-    """Figures of one kind alone, without the name of the kind."""
-    return {name.partition(".")[2] if "." in name else name: value for name, value in figures.items()}
+def settled(axes: Mapping[str, Any], figures: Mapping[str, Value]) -> Point:
+    """A point from figures of reads, writes and trims, and of all I/Os where they are known.
+
+    Of one kind alone the figures stand without its name; of several those of all I/Os are added.
+    """
+    there = [one for one in DIRECTIONS if any(name.startswith(f"{one}.") for name in figures)]
+    if len(there) != 1:
+        return Point(dict(axes), sums(dict(figures)))
+    (kind,) = there
+    own = {name.removeprefix(f"{kind}."): value for name, value in figures.items() if name.startswith(kind)}
+    return Point(dict(axes), {**own, **{name: one for name, one in figures.items() if "." not in name}}, kind)
+
+
+def place_of(
+    kind: str,
+    *,
+    is_random: bool | None = None,
+    bs: int | None = None,
+    iodepth: int | None = None,
+    numjobs: int | None = None,
+    reads_percent: int | None = None,
+) -> dict[str, Any]:
+    """The axes of a point; what is None is unknown. `kind` is read, write, rw, or empty if unknown.
+
+    Sizes are bytes. The depth of all jobs follows where both numbers are known.
+    """
+    axes: dict[str, Any] = {}
+    if kind and is_random is not None:
+        axes["rw"] = f"rand{kind}" if is_random else kind
+    known = {"bs": bs, "iodepth": iodepth, "numjobs": numjobs, "rwmixread": reads_percent}
+    axes |= {name: value for name, value in known.items() if value is not None}
+    if iodepth is not None and numjobs is not None:
+        axes["depth"] = iodepth * numjobs
+    return axes
+
+
+def percentiles(times: Mapping[str, Value], ios: float | None, before: str = "") -> dict[str, Value]:
+    """Percentiles beyond which ten I/Os lie at least; all of them if their number is unknown."""
+    return {
+        f"{before}{name}": times[name]
+        for name, share in PERCENTILES.items()
+        if name in times and (ios is None or ios * (1 - share) >= BEYOND_MIN - 1e-6)
+    }
