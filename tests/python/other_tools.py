@@ -218,3 +218,146 @@ SAMPLES |= {
     "crystaldiskmark:b": CRYSTALDISKMARK_3,
     "kdiskmark:a": KDISKMARK,
 }
+
+VDBENCH = """\
+<pre>
+* Made-up columns, as a flatfile has them
+tod timestamp Run Interval reqrate rate MB/sec bytes/io read% resp read_resp write_resp resp_max xfersize threads rdpct \
+rhpct whpct seekpct
+10:00:01.000 01/02/2024-10:00:01-UTC rd1 1 999988 198.0 0.77 4096 100.00 40.100 40.100 0.000 99.000 4096 8 100 0 0 100
+10:00:02.000 01/02/2024-10:00:02-UTC rd1 2 999988 202.0 0.79 4096 100.00 39.300 39.300 0.000 97.000 4096 8 100 0 0 100
+10:00:02.100 x rd1 avg_2-2 999988 202.0 0.79 4096 100.00 39.300 39.300 0.000 97.000 4096 8 100 0 0 100
+10:01:02.100 01/02/2024-10:01:02-CET rd2 avg_2-2 100 100.0 0.78 8192 70.00 9.000 10.000 6.667 n/a 8192 8 70 0 0 50
+"""
+IOMETER = """\
+'Test Type,Test Description
+0,made up
+'Version
+1.1.0
+'Access specifications
+'Access specification name,default assignment
+4 KiB; 100% Read; 100% random,1
+'size,% of size,% reads,% random,delay,burst,align,reply
+4096,100,100,100,0,1,0,0
+'Access specification name,default assignment
+Mixture,1
+'size,% of size,% reads,% random,delay,burst,align,reply
+4096,50,67,100,0,1,0,0
+65536,50,67,100,0,1,0,0
+'End access specifications
+'Results
+'Target Type,Target Name,Access Specification Name,# Managers,# Workers,# Disks,IOps,Read IOps,Write IOps,\
+MBps (Binary),Read MBps (Binary),Write MBps (Binary),Average Response Time,Average Read Response Time,\
+Average Write Response Time,Maximum Response Time,Maximum Read Response Time,Maximum Write Response Time,Queue Depth
+ALL,All,4 KiB; 100% Read; 100% random,1,1,1,200.5,200.5,0,0.783203,0.783203,0,39.9,39.9,0,123.4,123.4,0,
+MANAGER,PC,4 KiB; 100% Read; 100% random,1,1,1,200.5,200.5,0,0.783203,0.783203,0,39.9,39.9,0,123.4,123.4,0,
+DISK,D:,4 KiB; 100% Read; 100% random,,,,200.5,200.5,0,0.783203,0.783203,0,39.9,39.9,0,123.4,123.4,0,8
+'Time Stamp
+2024-01-02 10:00:00
+'Results
+'Target Type,Target Name,Access Specification Name,# Managers,# Workers,# Disks,IOps,Read IOps,Write IOps,MBps,\
+Average Response Time,Average Read Response Time,Average Write Response Time,Maximum Response Time
+ALL,All,Mixture,1,1,1,150,100,50,5.1,10,12,6,99.5
+"""
+SYSBENCH = """\
+sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)
+
+Running the test with following options:
+Number of threads: 4
+Initializing random number generator from current time
+
+Extra file open flags: directio
+4 files, 256MiB each
+1GiB total file size
+Block size 16KiB
+Number of IO requests: 0
+Using synchronous I/O mode
+Doing random read test
+
+File operations:
+    reads/s:                      250.00
+    writes/s:                     0.00
+    fsyncs/s:                     0.00
+
+Throughput:
+    read, MiB/s:                  3.91
+    written, MiB/s:               0.00
+
+General statistics:
+    total time:                          10.0000s
+    total number of events:              2500
+
+Latency (ms):
+         min:                                    0.20
+         avg:                                   16.00
+         max:                                  300.40
+         95th percentile:                       31.00
+         sum:                                39990.66
+"""
+SYSBENCH_0_4 = """\
+sysbench 0.4.12:  multi-threaded system evaluation benchmark
+
+Running the test with following options:
+Number of threads: 2
+
+Extra file open flags: 0
+Block size 16Kb
+Read/Write ratio for combined random IO test: 1.50
+Periodic FSYNC enabled, calling fsync() each 100 requests.
+Using synchronous I/O mode
+Doing random r/w test
+
+Operations performed:  6000 Read, 4000 Write, 12800 Other = 22800 Total
+Read 93.75Mb  Written 62.5Mb  Total transferred 156.25Mb  (7.8125Mb/sec)
+  500.00 Requests/sec executed
+
+Test execution summary:
+    total time:                          20.0000s
+    total number of events:              10000
+    per-request statistics:
+         avg:                                  3.90ms
+         max:                                496.18ms
+         approx.  95 percentile:              33.10ms
+"""
+IOZONE = """\
+\tIozone: Performance Test of File I/O
+\t        Version $Revision: 3.489 $
+
+\tO_DIRECT feature enabled
+\tOutput is in kBytes/sec
+                                                              random    random     bkwd    record    stride
+              kB  reclen    write  rewrite    read    reread    read     write     read   rewrite      read
+          102400       4     2604     2666                       959     1652
+          102400    1024    31460    32505   61185    61207
+
+iozone test complete.
+"""
+IOZONE_CHILDREN = """\
+\tVersion $Revision: 3.489 $
+\tRecord Size 16384 kB
+\tChildren see throughput for  8 initial writers \t=  180000.50 kB/sec
+\tChildren see throughput for  8 random readers \t=  100000.00 kB/sec
+"""
+HDTUNE = """\
+HD Tune Pro: MADE UP HD501 Benchmark
+
+Read transfer rate
+Transfer Rate Minimum : 72.0 MB/sec
+Transfer Rate Maximum : 136.4 MB/sec
+Transfer Rate Average : 113.4 MB/sec
+Access Time           : 13.6 ms
+Burst Rate            : 183.6 MB/sec
+CPU Usage             : 2.1%
+"""
+
+SAMPLES |= {
+    "vdbench:a": VDBENCH,
+    "iometer:a": IOMETER,
+    "sysbench:a": SYSBENCH,
+    "sysbench:b": SYSBENCH_0_4,
+    "iozone:a": IOZONE,
+    "iozone:b": IOZONE_CHILDREN,
+    "hdtune-mb:a": HDTUNE,
+}
+OPEN = {name for name in SAMPLES if name.startswith(("fio-log", "hdtune"))}
+"""Those whose text leaves open which format it has."""

@@ -16,7 +16,12 @@ from drivelab.records.formats import (
     fio_log,
     fio_terse,
     fio_text,
+    hdtune,
+    iometer,
+    iozone,
     kdiskmark,
+    sysbench,
+    vdbench,
 )
 from drivelab.records.formats.shape import Format, Found, Text
 
@@ -29,16 +34,32 @@ FORMATS: tuple[Format, ...] = (
     *elbencho.FORMATS,
     *crystaldiskmark.FORMATS,
     *kdiskmark.FORMATS,
+    *vdbench.FORMATS,
+    *iometer.FORMATS,
+    *sysbench.FORMATS,
+    *iozone.FORMATS,
+    *hdtune.FORMATS,
 )
 """All formats, in the order in which they are named."""
 
 OTHERS = (
-    "fio's text, terse output or logs; text, CSV or XML of DiskSpd, elbencho, CrystalDiskMark, KDiskMark; FORMAT:FILE "
-    "where the text leaves open which"
+    "fio's text, terse output or logs; DiskSpd, elbencho, CrystalDiskMark, KDiskMark, vdbench, Iometer, sysbench, "
+    "iozone, HD Tune; FORMAT:FILE where the text leaves open which"
 )
 """What is read, for help."""
 
-KINDS = ("fio", "diskspd", "elbencho", "crystaldiskmark", "kdiskmark")
+KINDS = (
+    "fio",
+    "diskspd",
+    "elbencho",
+    "crystaldiskmark",
+    "kdiskmark",
+    "vdbench",
+    "iometer",
+    "sysbench",
+    "iozone",
+    "hdtune",
+)
 """The kinds of records that readers make."""
 
 
