@@ -222,8 +222,8 @@ SAMPLES |= {
 VDBENCH = """\
 <pre>
 * Made-up columns, as a flatfile has them
-tod timestamp Run Interval reqrate rate MB/sec bytes/io read% resp read_resp write_resp resp_max xfersize threads rdpct \
-rhpct whpct seekpct
+tod timestamp Run Interval reqrate rate MB/sec bytes/io read% resp read_resp write_resp resp_max xfersize threads \
+rdpct rhpct whpct seekpct
 10:00:01.000 01/02/2024-10:00:01-UTC rd1 1 999988 198.0 0.77 4096 100.00 40.100 40.100 0.000 99.000 4096 8 100 0 0 100
 10:00:02.000 01/02/2024-10:00:02-UTC rd1 2 999988 202.0 0.79 4096 100.00 39.300 39.300 0.000 97.000 4096 8 100 0 0 100
 10:00:02.100 x rd1 avg_2-2 999988 202.0 0.79 4096 100.00 39.300 39.300 0.000 97.000 4096 8 100 0 0 100
@@ -350,7 +350,44 @@ Burst Rate            : 183.6 MB/sec
 CPU Usage             : 2.1%
 """
 
+_CPU = "avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n 0.14    0.00    0.16    0.00    0.00   99.70\n\n"
+_NEW = "Device  r/s  w/s  rkB/s  wkB/s  rrqm/s  wrqm/s  %rrqm  %wrqm r_await w_await aqu-sz  %util\n"
+
+
+def iostat(*reports: tuple[float, float]) -> str:
+    """Reports of `iostat -x`: reads per second of 8 KiB, and their time in ms; beside them an idle device."""
+    text = "Linux 5.10.0-21-amd64 (host) \t01/02/2024 \t_x86_64_\t(4 CPU)\n\n"
+    for rate, await_ms in reports:
+        text += _CPU + _NEW
+        text += (
+            f"sda {rate:.2f} 0.00 {8 * rate:.2f} 0.00 0.00 0.00 0.00 0.00 {await_ms:.2f} 0.00 1.00 90.00\n"
+        )
+        text += "sdb 0.00 0.00 0.00 0.00 0.00 0.00 0.00 0.00 0.00 0.00 0.00 0.00\n\n"
+    return text
+
+
+IOSTAT = iostat((1, 1), (100, 10), (200, 20), (50, 4))
+IOSTAT_OLD = """\
+Linux 3.10.0 (host) \t11/30/2021 \t_x86_64_\t(1 CPU)
+
+Device:  rrqm/s   wrqm/s     r/s     w/s    rkB/s    wkB/s avgrq-sz avgqu-sz   await r_await w_await  svctm  %util
+sda        0,00     0,02  100,00  300,00   400,00  4800,00    26,00     4,00   10,00    4,00   12,00   0,52  80,00
+
+"""
+SAR = """\
+Linux 5.10.0 (host)     28/07/22        _armv7l_        (4 CPU)
+
+19:03:12          DEV       tps     rkB/s     wkB/s   areq-sz    aqu-sz     await     svctm     %util
+19:03:14       dev8-0    100.00    400.00      0.00      4.00      1.00     10.00      1.00     50.00
+19:03:16       dev8-0    300.00   1200.00      0.00      4.00      6.00     20.00      1.00    100.00
+19:03:16      dev8-16      0.00      0.00      0.00      0.00      0.00      0.00      0.00      0.00
+Average:       dev8-0    200.00    800.00      0.00      4.00      3.50     17.50      1.00     75.00
+"""
+
 SAMPLES |= {
+    "iostat:a": IOSTAT,
+    "iostat:b": IOSTAT_OLD,
+    "sar:a": SAR,
     "vdbench:a": VDBENCH,
     "iometer:a": IOMETER,
     "sysbench:a": SYSBENCH,

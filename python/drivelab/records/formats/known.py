@@ -21,6 +21,7 @@ from drivelab.records.formats import (
     iozone,
     kdiskmark,
     sysbench,
+    sysstat,
     vdbench,
 )
 from drivelab.records.formats.shape import Format, Found, Text
@@ -39,12 +40,13 @@ FORMATS: tuple[Format, ...] = (
     *sysbench.FORMATS,
     *iozone.FORMATS,
     *hdtune.FORMATS,
+    *sysstat.FORMATS,
 )
 """All formats, in the order in which they are named."""
 
 OTHERS = (
     "fio's text, terse output or logs; DiskSpd, elbencho, CrystalDiskMark, KDiskMark, vdbench, Iometer, sysbench, "
-    "iozone, HD Tune; FORMAT:FILE where the text leaves open which"
+    "iozone, HD Tune, iostat -x, sar -d; FORMAT:FILE where the text leaves open which"
 )
 """What is read, for help."""
 
@@ -59,6 +61,8 @@ KINDS = (
     "sysbench",
     "iozone",
     "hdtune",
+    "iostat",
+    "sar",
 )
 """The kinds of records that readers make."""
 

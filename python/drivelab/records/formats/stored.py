@@ -8,7 +8,7 @@ from typing import Any
 
 from drivelab.errors import InputError
 from drivelab.records.formats.shape import RESULTS, RESULTS_VERSION
-from drivelab.records.model import DIRECTIONS, FIGURES, Figure, Record, RecordPoint, scalars
+from drivelab.records.model import DIRECTIONS, FIGURES, LOAD_FIGURES, Figure, Record, RecordPoint, scalars
 from drivelab.records.places import axis_value
 
 
@@ -56,7 +56,7 @@ def _point(point: object, place: str) -> RecordPoint:
     figures = {}
     for name, value in tables["figures"].items():
         kind, _, rest = str(name).rpartition(".")
-        if rest not in FIGURES or kind not in {"", *DIRECTIONS}:
+        if rest not in {*FIGURES, *LOAD_FIGURES} or kind not in {"", *DIRECTIONS}:
             raise InputError(f"{place}.figures: there is no figure {name!r:.40}")
         rounding = _number(tables["rounding"].get(name, 0.0), f"{place}.rounding.{name}")
         found = _number(value, f"{place}.figures.{name}")
