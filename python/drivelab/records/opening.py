@@ -133,6 +133,11 @@ def _understood(objects: Sequence[Mapping[str, Any]], origin: str) -> Record:
             f"{origin}: this is an export of a library; `drivelab library import` takes it, and then its records can "
             "be compared"
         )
+    if "smartctl" in one:
+        raise InputError(
+            f"{origin}: this is smartctl's output of a drive, which has no results; `drivelab import smartctl` makes a "
+            "drive file of it"
+        )
     for key, verb in _OTHERS.items():
         if key in one:
             raise InputError(

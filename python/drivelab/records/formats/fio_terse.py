@@ -107,8 +107,8 @@ def _job(text: Text, number: int, line: str, version: str) -> dict[str, Any]:
     if len(fields) < needed:
         raise text.fault(
             number,
-            f"{len(fields)} fields, and version {version} has {needed} at least: the line is cut; take the whole "
-            f"output of {text.tool}",
+            f"{len(fields)} fields, and version {version} has {needed} at least: the line is cut; take all "
+            f"of {text.tool}",
         )
     group, error = (text.number(fields[at], number, name) for at, name in ((3, "group"), (4, "error")))
     job: dict[str, Any] = {"jobname": fields[2], "groupid": int(group), "error": int(error)}

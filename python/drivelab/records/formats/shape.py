@@ -36,7 +36,7 @@ class Text:
     text: str
     origin: str
     tool: str
-    """The tool as people write it, for messages."""
+    """What it is, for messages: fio's text, DiskSpd's XML."""
 
     @cached_property
     def lines(self) -> list[str]:
@@ -53,9 +53,7 @@ class Text:
 
     def cut(self, missing: str) -> InputError:
         """The error that the end is missing."""
-        return self.fault(
-            None, f"{missing} is missing: the text is cut; take the whole output of {self.tool}"
-        )
+        return self.fault(None, f"{missing} is missing: the text is cut; take all of {self.tool}")
 
     def number(self, text: str, line: int, name: str) -> float:
         """A number from 0 on. Raises InputError."""
@@ -64,7 +62,7 @@ class Text:
         if _NUMBER.fullmatch(stripped) and len(stripped) <= 40 and math.isfinite(found := float(stripped)):
             return found
         raise self.fault(
-            line, f"{name} is {short(text)}, no number from 0 on; take the output of {self.tool} as it was"
+            line, f"{name} is {short(text)}, no number from 0 on; take {self.tool} as it was printed"
         )
 
     def printed(self, text: str, line: int, name: str, factor: float = 1.0) -> Value:
