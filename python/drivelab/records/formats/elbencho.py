@@ -30,15 +30,18 @@ _COLUMNS = {"IO lat us [avg]": "mean", "IO lat us [max]": "max"}
 
 
 def _header(line: str) -> list[str]:
-    return [one.strip() for one in next(csv.reader([line]), [])]
-
-
-def _is_header(line: str) -> bool:
-    return line.startswith("ISO date,") and all(name in line for name in _NEEDED)
+    """The names of the columns; nothing if the line is no header."""
+    if not line.startswith("ISO date,"):
+        return []
+    try:
+        names = [one.strip() for one in next(csv.reader([line]), [])]
+    except csv.Error:
+        return []
+    return names if set(_NEEDED) <= set(names) else []
 
 
 def _fits(text: Text) -> bool:
-    return any(_is_header(line) for line in text.lines)
+    return any(map(_header, text.lines))
 
 
 def _read(text: Text) -> Found:
@@ -47,9 +50,9 @@ def _read(text: Text) -> Found:
     notes: list[str] = []
     header: list[str] = []
     for number, line in text.numbered():
-        if _is_header(line):
+        if found := _header(line):
             # A file that was appended to has one for each set of columns.
-            header = _header(line)
+            header = found
             continue
         if not line.strip() or not header:
             continue
