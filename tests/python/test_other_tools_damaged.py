@@ -72,6 +72,14 @@ def test_damaged_files_are_told(case):
     understand("", text)
 
 
+def test_sizes_of_any_length_are_told():
+    digits = "9" * 400
+    understand("crystaldiskmark", CRYSTALDISKMARK.replace("1MiB", f"{digits}MiB"))
+    understand("diskspd", DISKSPD.replace("4KiB", f"{digits}KiB"))
+    understand("sysbench", SYSBENCH.replace("16KiB", f"{digits}KiB"))
+    understand("fio-text", FIO_TEXT.replace("4096B", f"{digits}B"))
+
+
 @given(st.text(max_size=200), st.sampled_from(NAMES))
 def test_any_text_in_any_format_is_told(text, name):
     understand(split(name)[0], text)

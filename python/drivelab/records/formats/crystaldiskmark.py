@@ -29,7 +29,7 @@ from drivelab.scenarios.sizes import size_of
 _UNIT = re.compile(r"\*\s*MB/s = 1,000,000 bytes?/s")
 _SECTION = re.compile(r"\[(?P<name>Read|Write|Mix)\](?: Read (?P<reads>\d+)%/Write (?P<writes>\d+)%)?")
 _LINE = re.compile(
-    r"(?P<access>Sequential|Random|SEQ|RND) ?(?P<kind>Read|Write)?\s*(?P<size>\d+ ?[KMG]i?B)?\s*"
+    r"(?P<access>Sequential|Random|SEQ|RND) ?(?P<kind>Read|Write)?\s*(?P<size>\d{1,9} ?[KMG]i?B)?\s*"
     r"(?:\((?P<load>[QDT=, \d]+)\))?\s*:\s*(?P<rate>[\d.]+) (?P<unit>[MG]B)/s"
     r"(?:\s*\[\s*(?P<iops>[\d.]+) IOPS\])?(?:\s*<\s*(?P<us>[\d.]+) us>)?"
 )

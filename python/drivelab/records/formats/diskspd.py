@@ -45,6 +45,8 @@ _PERCENTILES = {
 _MIX = re.compile(r"performing mix test \((?P<first>read|write)/\w+ ratio: (?P<share>\d+)/(?P<other>\d+)\)")
 _COLUMNS_MIN = 4
 _LATENCIES = "latencies"
+# No size is longer; a longer one would overflow.
+_SIZE_LONG = 20
 
 
 @dataclass
@@ -198,7 +200,7 @@ def _take(text: Text, number: int, line: str, span: _Span) -> None:
     own = span.targets[-1]
     if name == "block size":
         size = size_of(value)
-        if size is None:
+        if size is None or len(value) > _SIZE_LONG:
             raise text.fault(number, f"block size is {short(value)}, no size such as 4KiB")
         own.bs = int(size)
     elif name.startswith("number of outstanding I/O operations"):

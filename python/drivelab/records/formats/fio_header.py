@@ -17,11 +17,13 @@ VERSION = re.compile(r"fio[- ]\d\S*")
 """A line that is fio's version alone: each run prints it once."""
 _HEADER = re.compile(
     r"(?P<name>\S.*?): \(g=(?P<group>\d+)\): rw=(?P<rw>[a-z]+)[^,]*, bs=(?P<bs>.*?), ioengine=(?P<engine>[^,]+), "
-    r"iodepth=(?P<depth>\d+)\s*"
+    r"iodepth=(?P<depth>\d{1,9})\s*"
 )
 _NEW_SIZES = re.compile(r"\((?P<kind>[RWT])\) (?P<low>[\d.]+\w*)-(?P<high>[\d.]+\w*)")
 _OLD_SIZES = re.compile(r"(?P<low>[\d.]+\w*)-(?P<high>[\d.]+\w*)")
 _KINDS = "RWT"
+# No size is longer; a longer one would overflow.
+_LONG = 20
 OLD_K = "the K of this version's block sizes is taken as 1024 bytes, as without kb_base=1000, which it does not print"
 
 
@@ -64,6 +66,8 @@ def _sizes(text: str) -> tuple[dict[str, str], bool]:
 
 def _bytes(text: str, *, is_old: bool) -> int | None:
     """A size in bytes. New versions print IEC units (KiB is 1024); old ones K, which is 1024 too."""
+    if len(text) > _LONG:
+        return None
     try:
         if is_old:
             return values.size(text)
