@@ -11,6 +11,7 @@ from drivelab.cli.groups import grouped
 from drivelab.cli.pictures import Drawn
 from drivelab.cli.run_options import Form
 from drivelab.comparison.beside import compared
+from drivelab.records.formats.known import OTHERS
 from drivelab.records.opening import check_sources, open_record
 
 
@@ -21,7 +22,7 @@ def compare(
         list[str],
         typer.Argument(
             metavar="RECORD..",
-            help="JSON of simulate, emulate, measure, reproduce or fio; published:NAME; - for stdin",
+            help=f"JSON of simulate, emulate, measure, reproduce or fio; {OTHERS}; published:NAME; - for stdin",
             show_default=False,
         ),
     ],

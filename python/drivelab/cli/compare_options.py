@@ -204,7 +204,7 @@ def _settings(found: Compared) -> list[str]:
 
 def described(record: Record, label: str = "") -> str:
     """A record in a line: where it is from, what it is, its label beside others, what ran."""
-    program = record.facts.get("fio version", "")
+    program = record.facts.get("fio version", record.facts.get("program", ""))
     if record.kind == "simulated" and "model_version" in record.facts:
         program = f"drivelab {record.facts.get('version', '')}, model {record.facts['model_version']}"
     count = f"{len(record.points)} {'point' if len(record.points) == 1 else 'points'}"

@@ -43,9 +43,9 @@ class Measured:
     trace: Annotated[list[Path], _files("A validation trace, as `validate` reads it")] = field(
         default_factory=list
     )
-    sweep: Annotated[list[Path], _files("CSV iodepth,iops[,p99_ms], or a record such as fio's JSON")] = field(
-        default_factory=list
-    )
+    sweep: Annotated[
+        list[Path], _files("CSV iodepth,iops[,p99_ms], or a record that compare reads, such as fio's JSON")
+    ] = field(default_factory=list)
     chain: Annotated[list[Path], _files("CSV i,byte_offset,bytes,rw,time_ms, one after the other")] = field(
         default_factory=list
     )

@@ -1,4 +1,4 @@
-"""`drivelab import`: a drive that is described for another simulator, as a drive file."""
+"""`drivelab import`: a drive that is described for another simulator, or that describes itself, as a drive file."""
 
 from __future__ import annotations
 
@@ -7,30 +7,41 @@ from typing import Annotated
 
 import typer
 
-from drivelab import disksim
+from drivelab import disksim, smartctl
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, say
 from drivelab.cli.places import check_file, place
 from drivelab.cli.run_options import Quiet
-from drivelab.errors import raw
+from drivelab.errors import InputError, raw
 from drivelab.host.files import write_text
 
-FORMAT = "disksim"
+DISKSIM, SMARTCTL = FORMATS = ("disksim", "smartctl")
 """What can be imported."""
 
 
 def _format(text: str) -> str:
-    if text != FORMAT:
-        raise typer.BadParameter(f"{text!r} cannot be imported; {FORMAT} can")
+    if text not in FORMATS:
+        raise typer.BadParameter(f"{text!r} cannot be imported; {' and '.join(FORMATS)} can")
     return text
 
 
 def import_drive(
     kind: Annotated[
-        str, typer.Argument(metavar=FORMAT, help="DiskSim 4.0", show_default=False, callback=_format)
+        str,
+        typer.Argument(
+            metavar="|".join(FORMATS),
+            help="DiskSim 4.0, or the JSON of `smartctl -x -j`",
+            show_default=False,
+            callback=_format,
+        ),
     ],
     description: Annotated[
-        Path, typer.Argument(metavar="NAME.parv", help="The description's first file", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="The description's first file, a .parv of DiskSim or a .json of smartctl",
+            show_default=False,
+        ),
     ],
     out: Annotated[
         Path | None,
@@ -41,7 +52,7 @@ def import_drive(
     disk: Annotated[
         str | None,
         typer.Option(
-            help="The disk of this name, if the topology has several",
+            help="The disk of this name, if DiskSim's topology has several",
             metavar="NAME",
             show_default="the model that all share",
         ),
@@ -49,10 +60,12 @@ def import_drive(
     as_json: Annotated[bool, typer.Option("--json", help="The drive as JSON")] = False,
     quiet: Quiet = False,
 ) -> int:
-    """Make a drive file of a drive's description for another simulator."""
+    """Make a drive file of a drive's description for another simulator, or of what the drive says of itself."""
     if out is not None:
         check_file("-o", out)
-    drive = _imported(description, disk)
+    if disk is not None and kind != DISKSIM:
+        raise InputError(f"--disk names a disk of DiskSim's topology, and {kind} has one drive")
+    drive = smartctl.import_drive(description) if kind == SMARTCTL else _imported(description, disk)
     if out is not None:
         write_text(out, drive.text())
         if not quiet:

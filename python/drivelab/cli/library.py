@@ -19,6 +19,7 @@ from drivelab.record_library.call import KINDS, Records, checked_export, of_file
 from drivelab.record_library.entry import DIGEST_SHOWN, Entry
 from drivelab.record_library.exchange import imported
 from drivelab.record_library.shelf import VARIABLE, shown
+from drivelab.records.formats.known import OTHERS
 from drivelab.records.opening import check_sources, open_document
 from drivelab.report.csv_text import rows_csv
 from drivelab.report.json_text import json_text
@@ -62,7 +63,7 @@ def add(
         list[str],
         typer.Argument(
             metavar="FILE..",
-            help="JSON of simulate, emulate, measure, reproduce or fio; - for stdin",
+            help=f"JSON of simulate, emulate, measure, reproduce or fio; {OTHERS}; - for stdin",
             show_default=False,
         ),
     ],

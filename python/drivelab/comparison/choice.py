@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from drivelab.errors import InputError, ref
-from drivelab.records.model import DIRECTIONS, FIGURES
+from drivelab.records.model import DIRECTIONS, FIGURES, LOAD_FIGURES
 from drivelab.records.places import axis_name
 
 CONFIDENCE = 0.95
@@ -63,7 +63,7 @@ def chosen(  # noqa: PLR0913 - its parameters are options
 ) -> Choice:
     """A choice from the options as typed. Raises InputError."""
     for name in figures:
-        if _plain(name) not in FIGURES:
+        if _plain(name) not in {*FIGURES, *LOAD_FIGURES}:
             raise InputError(
                 f"{ref('figures', name)}: no such figure; there is {', '.join(FIGURES)}, and each of them of "
                 "reads, writes or trims alone as read.p99"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from drivelab.records.model import Figure
+from drivelab.records.model import LOAD_FIGURES, Figure
 from drivelab.report.points_table import axis_text
 
 Shown = Literal["identical", "more", "less", "none", "unknown"]
@@ -57,7 +57,7 @@ class Difference:
         if self.share is None or self.share == 0:
             return None
         name = self.figure.rpartition(".")[2]
-        if name == "figure":
+        if name in {"figure", *LOAD_FIGURES}:
             return None
         return (self.share > 0) == (name in _RATES)
 

@@ -88,8 +88,12 @@ def _unit(name: str, differences: Sequence[Difference]) -> tuple[str, float]:
     last = name.rpartition(".")[2]
     if last == "bytes_per_s":
         return " MB/s", 1e6
-    if last in {"iops", "figure"}:
+    if last in {"iops", "figure", "in_flight"}:
         return "", 1.0
+    if last == "request_bytes":
+        return " KiB", 1024.0
+    if last == "busy":
+        return " %", 0.01
     return (" ms", 1e6) if max(max(one.first, one.other) for one in differences) >= 1e6 else (" us", 1e3)
 
 

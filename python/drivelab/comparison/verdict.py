@@ -21,6 +21,9 @@ TITLES = {
     "max": "max latency",
     "p99_9": "p99.9",
     "p99_99": "p99.99",
+    "request_bytes": "size of an I/O",
+    "in_flight": "outstanding I/Os",
+    "busy": "busy",
 }
 # Up to this many places are named; otherwise they are counted.
 _NAMED_MAX = 2

@@ -1,4 +1,4 @@
-"""Sweeps over queue depth from files: CSV, and every record that `compare` reads (fio's JSON, measured, simulated).
+"""Sweeps over queue depth from files: CSV, and every record that `compare` reads (other tools', measured, simulated).
 
 A file, or a folder of files, has one sweep for each size and kind of access in it. Files with one depth each are one
 sweep together.
@@ -18,6 +18,7 @@ from drivelab.errors import InputError, ref
 from drivelab.fit.inputs import Sweep, number, rows
 from drivelab.fit.quantities import data_bytes
 from drivelab.host.files import read_text
+from drivelab.records.formats import known
 from drivelab.records.model import RecordPoint
 from drivelab.records.opening import IN_FOLDER, SIZE_MAX_BYTES, open_record
 from drivelab.report.points_table import axis_text
@@ -75,7 +76,8 @@ def _files(path: Path) -> list[Path]:
 
 def _depths(path: Path) -> Iterator[Depth]:
     """The depths of one file."""
-    if not path.is_dir() and "{" not in (text := read_text(path, SIZE_MAX_BYTES, "sweep")):
+    is_read = path.is_dir() or bool(known.split(str(path))[0])
+    if not is_read and "{" not in (text := read_text(path, SIZE_MAX_BYTES, "sweep")) and not known.fits(text):
         for depth, iops, p99 in _of_csv(path, text):
             yield Depth(str(path), None, None, depth, iops, p99)
         return

@@ -35,7 +35,8 @@ def read_text(path: Path, most_bytes: int = _SIZE_MAX_BYTES, what: str = "scenar
     if len(data) > most_bytes:
         raise InputError(f"cannot read {path}: larger than {most_bytes // 2**20} MiB, so it is no {what}")
     try:
-        return data.decode("utf-8-sig")
+        # PowerShell's `>` writes UTF-16 with a mark.
+        return data.decode("utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError(f"cannot read {path}: line {line} is not UTF-8 text") from error

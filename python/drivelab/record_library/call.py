@@ -16,10 +16,11 @@ from drivelab.record_library.database import Database
 from drivelab.record_library.entry import Entry
 from drivelab.record_library.exchange import checked, exported, imported
 from drivelab.record_library.shelf import Library, place_of, prepared
+from drivelab.records.formats import known
 from drivelab.records.opening import STDIN, Document, check_sources, of_parsed, open_document, open_record
 from drivelab.report.json_text import json_text
 
-KINDS = ("simulated", "measured", "emulated", "predicted", "fio")
+KINDS = ("simulated", "measured", "emulated", "predicted", *known.KINDS)
 
 
 @runtime_checkable
@@ -168,7 +169,8 @@ def of_file(
     document: Document, source: str, *, tags: Sequence[str] = (), anonymous: bool = False
 ) -> tuple[Entry, str]:
     """The same of a document that was read from `source`. Raises InputError."""
-    where = "" if source == STDIN else str(Path(source).absolute())
+    place = known.split(source)[1]
+    where = "" if place == STDIN else str(Path(place).absolute())
     return prepared(document, source=where, tags=tags, is_anonymous=anonymous)
 
 
@@ -182,4 +184,11 @@ def checked_export(source: str) -> list[tuple[Entry, str]]:
 
 def _is_outside(record: str) -> bool:
     """Whether a record is named that lies outside of the library."""
-    return record == STDIN or record.startswith("published:") or record.endswith(".json") or "/" in record
+    has_format = bool(known.split(record)[0])
+    return (
+        record == STDIN
+        or has_format
+        or record.startswith("published:")
+        or record.endswith(".json")
+        or "/" in record
+    )

@@ -123,6 +123,8 @@ def checked_tag(tag: str) -> str:
 def _program(record: Record) -> str:
     if "fio version" in record.facts:
         return record.facts["fio version"]
+    if "program" in record.facts:
+        return record.facts["program"]
     version, model = record.facts.get("version"), record.facts.get("model_version")
     parts = (f"drivelab {version}" if version else "", f"model {model}" if model else "")
     return ", ".join(part for part in parts if part)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from drivelab.fio import values
@@ -71,6 +71,8 @@ class Options:
     stated: dict[str, str]
     is_complete: bool
     """Whether all that was given is stated, so that an absent option has its default."""
+    is_of_text: bool = False
+    """Whether they are from a text of fio, which says itself what it leaves out."""
 
     def get(self, name: str, default: str | None = None) -> str | None:
         """An option; the default if it is known to be absent, else None."""
@@ -78,19 +80,19 @@ class Options:
 
 
 def options_of(entry: Mapping[str, Any], document: Mapping[str, Any]) -> Options:
-    """The options of a job over the global options, of a server its own."""
-    own, common = entry.get("job options"), document.get("global options")
+    """The options of a job over the global options, of a server its own; of fio's texts those that they show."""
+    own, common, shown = entry.get("job options"), document.get("global options"), entry.get("options shown")
     if isinstance(common, list):
         of_host = [one for one in common if isinstance(one, Mapping) and _is_host(one, entry)]
         common = of_host[0] if of_host else None
     found: dict[str, str] = {}
-    for table in (common, own):
+    for table in (common, shown, own):
         for name, value in table.items() if isinstance(table, Mapping) else ():
             # The last of two that contradict each other counts: so it goes to the end.
             name_first = _ALIASES.get(str(name), str(name))
             found.pop(name_first, None)
             found[name_first] = str(value)
-    return Options(found, isinstance(own, Mapping))
+    return Options(found, isinstance(own, Mapping), isinstance(shown, Mapping))
 
 
 def _is_host(options: Mapping[str, Any], entry: Mapping[str, Any]) -> bool:
@@ -103,7 +105,7 @@ def with_engine(options: Options, notes: list[str]) -> Options:
     if engine not in _SYNCHRONOUS or depth == "1":
         return options
     notes.append(f"{engine} has one I/O outstanding: iodepth {depth} counts as 1")
-    return Options({**options.stated, "iodepth": "1"}, options.is_complete)
+    return replace(options, stated={**options.stated, "iodepth": "1"})
 
 
 def has_rate(options: Options) -> bool:

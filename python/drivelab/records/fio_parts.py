@@ -18,6 +18,7 @@ _MS_PER_S = 1e3
 _TIME_MAX = 1e18
 # `iops_mean` is of samples over time if it is as near to the rate as this; samples of single I/Os are far from it.
 _SAMPLES_NEAR = 0.25
+_SHARE_DIGITS = 12
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,8 @@ def _times(table: Mapping[str, Any], name: str) -> Times | None:
     mean = number(own.get("mean"))
     printed = own.get("percentile")
     shares = {
-        float(share) / 100: value * factor
+        # Rounded, since 99.9 / 100 is not 0.999.
+        round(float(share) / 100, _SHARE_DIGITS): value * factor
         for share, value in (printed.items() if isinstance(printed, Mapping) else ())
         # Early versions fill the list with `0.00`.
         if _is_between(share, 0.0, 100.0) and number(value) is not None and float(share) > 0

@@ -202,7 +202,7 @@ def _point(group: Sequence[Entry], of_all: Entry | None, notes: list[str]) -> Re
         for entry in group
         if entry.error
     ]
-    if any(not entry.options.is_complete for entry in group):
+    if any(not entry.options.is_complete and not entry.options.is_of_text for entry in group):
         notes.append(_unknown(group))
     there = [name for name in DIRECTIONS if any(entry.parts[name] for entry in group)]
     direction = there[0] if len(there) == 1 else ""

@@ -19,6 +19,9 @@ PERCENTILES = {
 FIGURES = ("iops", "bytes_per_s", "mean", *PERCENTILES, "max")
 """Figures of a point, or of one of its directions with `read.`, `write.` or `trim.` before it. Times are in ns."""
 
+LOAD_FIGURES = ("request_bytes", "in_flight", "busy")
+"""Figures of a load over time beside these: mean bytes of an I/O, outstanding I/Os, share of the time with I/Os."""
+
 OTHER_FIGURE = "figure"
 """A figure of a table that is none of these."""
 

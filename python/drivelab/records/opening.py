@@ -1,6 +1,7 @@
 """Opening a source named by the user: which kind of record a file is, and reading it.
 
-A source is a path, `-` for stdin, or `published:NAME` for a published table. For a folder its `record.json` is read.
+A source is a path, `-` for stdin, or `published:NAME` for a published table; `FORMAT:` before a path or `-` says which
+format of other tools it has. For a folder its `record.json` is read.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from typing import Any
 from drivelab.errors import InputError
 from drivelab.host.files import read_text
 from drivelab.records import fio_runs, own, published
+from drivelab.records.formats import known, stored
 from drivelab.records.model import Record
-from drivelab.records.repair import documents
+from drivelab.records.repair import documents, has_object
 
 # A log of 100 000 commands is 60 MB of JSON.
 SIZE_MAX_BYTES = 512 * 2**20
@@ -38,7 +40,10 @@ _OTHERS = {
 
 @dataclass(frozen=True)
 class Document:
-    """The JSON of a record: one object, for fio several; and the repairs needed to read it."""
+    """The JSON of a record: one object, for fio several; and the repairs needed to read it.
+
+    Another tool's text has become such objects.
+    """
 
     objects: list[dict[str, Any]]
     origin: str
@@ -47,7 +52,7 @@ class Document:
 
 def check_sources(sources: Sequence[str]) -> None:
     """Refuse a second use of stdin. Raises InputError."""
-    if sources.count(STDIN) > 1:
+    if sum(known.split(source)[1] == STDIN for source in sources) > 1:
         raise InputError(f"{STDIN} is given twice: stdin can be read once")
 
 
@@ -60,10 +65,15 @@ def open_record(source: str) -> Record:
 
 def open_document(source: str) -> Document:
     """The JSON of a source, before it is interpreted. Raises InputError."""
-    if source == STDIN:
+    name, place = known.split(source)
+    if place == STDIN:
         text, origin = sys.stdin.read(), "stdin"
     else:
-        text, origin = read_text(_file(Path(source)), SIZE_MAX_BYTES, "record"), source
+        text, origin = read_text(_file(Path(place)), SIZE_MAX_BYTES, "record"), place
+    if name or not has_object(text):
+        of_tool = known.read(text, origin, name)
+        if of_tool is not None:
+            return Document(of_tool.objects, origin, of_tool.notes)
     found = documents(text, origin)
     return Document(found.found, origin, found.notes)
 
@@ -110,6 +120,8 @@ def _understood(objects: Sequence[Mapping[str, Any]], origin: str) -> Record:
             "take them apart"
         )
     (one,) = objects
+    if stored.is_results(one):
+        return stored.of_results(one, origin)
     if one.get("kind") == "emulate":
         return own.of_session(one, origin)
     if "experiment" in one and "cells" in one:
@@ -120,6 +132,11 @@ def _understood(objects: Sequence[Mapping[str, Any]], origin: str) -> Record:
         raise InputError(
             f"{origin}: this is an export of a library; `drivelab library import` takes it, and then its records can "
             "be compared"
+        )
+    if "smartctl" in one:
+        raise InputError(
+            f"{origin}: this is smartctl's output of a drive, which has no results; `drivelab import smartctl` makes a "
+            "drive file of it"
         )
     for key, verb in _OTHERS.items():
         if key in one:

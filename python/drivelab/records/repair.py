@@ -81,6 +81,11 @@ def documents(text: str, origin: str) -> Documents:
     return result
 
 
+def has_object(text: str) -> bool:
+    """Whether a line of the text begins like a JSON object."""
+    return _BEGIN.search(text) is not None
+
+
 def _mended(text: str) -> tuple[str, list[str]]:
     """The text without the parts that programs insert into their JSON, and a description of those."""
     notes = []
@@ -98,10 +103,11 @@ def _no_document(text: str) -> str:
         return "it is empty; a record is JSON, as `drivelab simulate --json` or `fio --output-format=json` print it"
     if text.lstrip().startswith("["):
         return "it holds a list; a record is a JSON object"
+    is_of_fio = re.search(r"^fio-\d|: \(g=\d+\): rw=", text, re.M)
     remedy = (
-        "; let fio print JSON: --output-format=json+"
-        if re.search(r"^fio-\d|: \(g=\d+\): rw=", text, re.M)
-        else ""
+        "; it has no results of fio either: was the run ended before it had printed any?"
+        if is_of_fio
+        else ", and it is no result of another tool that is read; `drivelab compare --help` names them"
     )
     return f"there is no JSON object in it; it begins with {_short(text.strip().splitlines()[0])}{remedy}"
 
