@@ -241,8 +241,11 @@ def _reallocated(table: Mapping[str, Any]) -> int | None:
 
 def _not_modelled(table: Mapping[str, Any]) -> list[str]:
     found = []
-    if _zoned(table) or _at(table, "trim", "supported") is True:
-        found.append("shingled recording: it is not modelled, and slows writes down")
+    is_named = "(SMR)" in _text_of(table, "model_family")
+    if is_named or _zoned(table) or _at(table, "trim", "supported") is True:
+        found.append(
+            "shingled recording, at which this report hints: `smr = {}` adds that of the one drive that is known"
+        )
     if _number_of(table, "power_on_time", "hours") is not None or _reallocated(table) is not None:
         found.append(f"power-on hours and reallocated sectors are notes: {_UNUSED}")
     return found

@@ -62,7 +62,15 @@ pub fn problem(error: ShingledError, at: Option<&At<Switch<SmrRaw>>>, place: Pla
             raw.and_then(|raw| raw.cache.as_ref()).map(|at| at.place),
             "correct smr.cache, or the capacity",
         ),
+        ShingledError::Append => {
+            let named = raw
+                .and_then(|raw| raw.append_overhead.as_ref().or(raw.append_most.as_ref()))
+                .map(|at| at.place);
+            key(named, "lower smr.append_most or append_overhead, or raise smr.cache")
+        }
+        ShingledError::Slice => {
+            key(raw.and_then(|raw| raw.slice.as_ref()).map(|at| at.place), "write a time such as \"100ms\"")
+        }
         ShingledError::Extents => (place, "correct smr.map_entries, append_extents and merged_extents"),
-        ShingledError::NoWriteCache => (place, "set write_cache = true"),
     }
 }

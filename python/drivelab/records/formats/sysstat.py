@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 
 from drivelab.records.formats.over_time import LITTLE, Sample, points_of
 from drivelab.records.formats.shape import KIB, MIB, NS_PER, Format, Found, Point, Results, Text, short
+from drivelab.report.plural import counted
 
 _SECTOR = 512.0
 # Below this, two digits after the point are too few to tell a size from.
@@ -102,7 +103,7 @@ def _iostat(text: Text) -> Found:
         first = "one report: it is since the machine started, unless iostat ran with -y"
     kept = reports[1:] or reports
     samples = {name: [one[name] for one in kept if name in one] for one in kept for name in one}
-    return _found(text, "iostat", samples, [first, f"{len(kept)} reports over time"])
+    return _found(text, "iostat", samples, [first, f"{counted(len(kept), 'report')} over time"])
 
 
 def _sar(text: Text) -> Found:

@@ -326,9 +326,7 @@ impl DriveModel {
         }
         let geometry = Geometry::new(&params.geometry, period).map_err(DriveError::Geometry)?;
         if let Some(shingled) = &params.shingled {
-            let caches_writes = params.cache.is_some_and(|cache| cache.write_back.is_some());
-            let checked = shingled.check(geometry.capacity(), geometry.held(), caches_writes);
-            checked.map_err(DriveError::Shingled)?;
+            shingled.check(geometry.capacity(), geometry.held()).map_err(DriveError::Shingled)?;
         }
         let seek = SeekCurve::new(&params.seek, geometry.cylinders()).map_err(DriveError::Seek)?;
         let scatter = params.scatter.as_ref().map(Scatter::new).transpose().map_err(DriveError::Scatter)?;

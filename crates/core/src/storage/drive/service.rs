@@ -147,7 +147,8 @@ impl Drive {
         let now = context.now;
         let blocked = self.tasks.is_blocked(slot);
         let busy = self.mechanics.sweep.is_some() || self.is_wanted() || now < self.chooses_from(now);
-        if busy || blocked || self.urgency(now) == DestageUrgency::Press && self.buffer.has_turn() {
+        let presses = self.urgency(now) == DestageUrgency::Press;
+        if busy || blocked || presses && (self.buffer.has_turn() || self.must_clean()) {
             return false;
         }
         self.buffer.give_arm_to_host();

@@ -87,13 +87,25 @@ impl Drive {
             .as_ref()
             .and_then(|shingled| shingled.cleans_from(self.mechanics.free_since, asked));
         match (urgency, from) {
-            // A write waits for room in the map, not for that in the cache.
-            (_, Some(_)) if self.buffer.waiting.presses() => DestageUrgency::Press,
+            // A write waits for room in the map and not for that in the cache, or will.
+            (_, Some(_)) if self.is_full() || self.buffer.waiting.presses() && !self.maps_one_more() => {
+                DestageUrgency::Press
+            }
             (DestageUrgency::Press | DestageUrgency::Idle, _) | (_, None) => urgency,
             (_, Some(from)) if from <= now => DestageUrgency::Idle,
             (DestageUrgency::Later(at), Some(from)) => DestageUrgency::Later(at.min(from)),
             (DestageUrgency::None, Some(from)) => DestageUrgency::Later(from),
         }
+    }
+
+    /// Whether cleaning goes before all commands.
+    pub(super) fn must_clean(&self) -> bool {
+        self.shingled.as_ref().is_some_and(|shingled| shingled.is_overfull())
+    }
+
+    /// Whether nothing can be appended before a band is cleaned.
+    fn is_full(&self) -> bool {
+        self.shingled.as_ref().is_some_and(|shingled| shingled.room() == 0)
     }
 
     /// Whether the map leaves room for one more write in the cache.
@@ -106,7 +118,7 @@ impl Drive {
     /// takes it: a stream, an append, cleaning.
     #[cold]
     pub(super) fn works(&mut self, context: &mut Context, wanted: bool) -> bool {
-        if wanted && !self.buffer.has_turn() {
+        if wanted && !self.buffer.has_turn() && !self.must_clean() {
             return false;
         }
         let (now, idle) = (context.now, !wanted);

@@ -14,11 +14,13 @@ impl Buffer {
     }
 
     /// The written data that go straight to a band: a piece, and where its band ends. They are those at which an open stream
-    /// goes on; else those that begin a band, where at least `stream` follow, in the run of the oldest piece.
+    /// goes on, unless a FLUSH waits for others; else those that begin a band, where at least `stream` follow, in the run of the oldest piece.
     pub fn stream(&mut self, shingled: &Shingled, motion: Motion<'_>) -> Option<(Slot, Lba)> {
         let dirty = self.cache.as_mut()?.dirty.as_mut()?;
         for (next, end) in shingled.streams() {
-            if let Some(slot) = dirty.at(next) {
+            if let Some(slot) =
+                dirty.at(next).filter(|&slot| self.waiting.may_destage(dirty.piece(slot).sequence))
+            {
                 dirty.cut(end, &mut filing(motion));
                 return Some((dirty.at(next).unwrap_or(slot), end));
             }
@@ -36,7 +38,7 @@ impl Buffer {
         let (least, first) = (shingled.append_most(), dirty.piece(begins).first);
         let (begin, end) = shingled.band_in(first, dirty.run_end(begins, first + least))?;
         let is_long = dirty.run_end(begins, begin + least) >= (begin + least).min(end);
-        (is_long && shingled.may_open(begin)).then_some((begin, end))
+        (is_long && shingled.may_open(end)).then_some((begin, end))
     }
 
     /// The arm starts to append the oldest written data, as many extents as the map takes. None crosses the border of a band,
@@ -51,7 +53,9 @@ impl Buffer {
     ) -> Option<Instant> {
         let dirty = self.cache.as_mut()?.dirty.as_mut()?;
         let (first, there) = (dirty.piece(dirty.oldest()?).first, dirty.piece(dirty.oldest()?).there);
-        dirty.cut(shingled.band_end(first), &mut filing(motion));
+        for border in [shingled.band_end(first), first + shingled.append_most()] {
+            dirty.cut(border, &mut filing(motion));
+        }
         self.take_arm(idle);
         extents.clear();
         let cache = self.cache.as_mut()?;

@@ -95,9 +95,9 @@ impl Cleaning {
         self.merges += 1;
     }
 
-    /// Whether the band that begins here is in work.
-    pub fn works_on(&self, first: Lba) -> bool {
-        self.merge.is_some_and(|merge| merge.first <= first && first < merge.end)
+    /// Whether the band that ends here is in work.
+    pub fn works_on(&self, band_end: Lba) -> bool {
+        self.merge.is_some_and(|merge| merge.end == band_end)
     }
 
     /// The next access of the band in work, on the media. `None` when all are done.

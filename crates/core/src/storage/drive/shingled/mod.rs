@@ -4,8 +4,10 @@
 //! where they are; the rest is in its band, at its own address. Each append is followed by its record for the map. When
 //! the drive is idle, or the map or the media cache is full, the firmware cleans: see [`cleaning`]. It does so in slices,
 //! between which the host's commands are served; while the map is full, one write is accepted after each. A stream that
-//! begins with a band goes straight to it. What was written is kept through a power cut: data and record of an append are
-//! on the media before it counts, and a band is written anew without losing its old contents.
+//! begins with a band goes straight to it, if it is that of the oldest written data; there are eight at most. What was written is kept through a power cut: data and record of an append are
+//! on the media before it counts, and a band is written anew without losing its old contents. The space of the media cache
+//! is counted, not placed: the log goes round, whatever lies there. What is under way at a power cut counts as written in
+//! the map, not in the data.
 //!
 //! Sources: A. Aghayev, P. Desnoyers, "Skylight - a window on shingled disk operation", FAST 2015, for the parts; the
 //! times follow from the mechanism. Start reading at [`Shingled::read_fragment`], then `shingling.rs` of the drive.
@@ -22,6 +24,8 @@ use params::{RECORDS, ShingledParams};
 
 /// Bands that streams may be writing at a time. A choice of the model: no source gives it.
 const OPEN_MOST: usize = 8;
+/// Extents that writes past the cache may add to a full map: a queue of them. A choice of the model.
+const OVERFULL: u32 = 64;
 /// Sectors of a record of an append.
 const RECORD: u64 = 8;
 
@@ -143,6 +147,11 @@ impl Shingled {
         self.params.append_extents.min(self.params.map_entries.saturating_sub(self.map.entries()))
     }
 
+    /// Whether writes past the cache have filled the map beyond its size, so that none may go before cleaning.
+    pub(super) fn is_overfull(&self) -> bool {
+        self.map.entries() > self.params.map_entries + OVERFULL
+    }
+
     /// Whether a write may be accepted while `runs` extents wait in the cache.
     pub(super) fn admits(&self, runs: u32) -> bool {
         self.admits_one || self.map.entries().saturating_add(runs) < self.params.map_entries
@@ -195,9 +204,10 @@ impl Shingled {
 
 /// Streams.
 impl Shingled {
-    /// The places at which streams go on.
+    /// The places at which streams go on, but for the band that is being cleaned.
     pub(super) fn streams(&self) -> impl Iterator<Item = (Lba, Lba)> + '_ {
-        self.open.iter().map(|open| (open.next, open.end))
+        let free = self.open.iter().filter(|open| !self.cleaning.works_on(open.end));
+        free.map(|open| (open.next, open.end))
     }
 
     /// The end of a sector's band.
@@ -216,17 +226,16 @@ impl Shingled {
     /// A stream writes these sectors of its band: they are no longer in the media cache.
     pub(super) fn write_stream(&mut self, first: Lba, end: Lba, band_end: Lba) {
         self.map.remove(first.get(), end.get());
-        match self.open.iter().position(|open| open.next == first) {
-            Some(at) if end >= band_end => drop(self.open.remove(at)),
-            Some(at) => self.open[at].next = end,
-            None if end < band_end => self.open.push(Open { next: end, end: band_end }),
-            None => {}
+        // A band has one stream: what begins it anew takes its place.
+        self.open.retain(|open| open.end != band_end);
+        if end < band_end {
+            self.open.push(Open { next: end, end: band_end });
         }
     }
 
-    /// Whether a further stream may begin, in this band.
-    pub(super) fn may_open(&self, first: Lba) -> bool {
-        self.open.len() < OPEN_MOST && !self.cleaning.works_on(first)
+    /// Whether a further stream may begin, in the band that ends here.
+    pub(super) fn may_open(&self, band_end: Lba) -> bool {
+        self.open.len() < OPEN_MOST && !self.cleaning.works_on(band_end)
     }
 }
 

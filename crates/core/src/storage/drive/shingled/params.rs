@@ -7,7 +7,8 @@ use drivelab_units::{Sectors, Span};
 pub struct ShingledParams {
     /// Sectors of a band: tracks that overlap, so that they can only be written from the first to the last.
     pub band: Sectors,
-    /// Sectors of the media cache: the last ones of the geometry, behind those that the host addresses.
+    /// Sectors of the media cache: the last ones of the geometry, behind those that the host addresses. Where they lie on the
+    /// platters is [`GeometryParams::outer_last`](super::super::geometry::GeometryParams::outer_last)'s matter.
     pub cache: Sectors,
     /// Maximum number of extents that the map of the media cache holds.
     pub map_entries: u32,
@@ -28,14 +29,16 @@ pub struct ShingledParams {
 /// Why the parameters of a shingled drive are invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ShingledError {
-    /// A band of less than [`BAND_LEAST`], or of more than the drive.
+    /// A band of less than [`BAND_LEAST`] or of more than the drive, or more than [`BANDS_MAX`] of them.
     Band,
-    /// The media cache does not fit on the media beside what the host addresses, or does not hold two appends.
+    /// The media cache does not fit on the media beside what the host addresses, or is larger than that.
     Cache,
+    /// An append, its overhead included, of nothing, of more than [`APPEND_MAX`], or of more than half of the media cache.
+    Append,
+    /// Cleaning in slices of no time.
+    Slice,
     /// A map, an append or a merge of no extents, or an append that is larger than the map.
     Extents,
-    /// Writes are not cached: a shingled drive without a write cache is not modelled.
-    NoWriteCache,
 }
 
 /// Sectors at the begin of the media cache for the records of appends. A choice of the model.
@@ -44,26 +47,40 @@ pub(super) const RECORDS: u64 = 2_048;
 /// Minimum size of a band: a block of 4 KiB.
 pub const BAND_LEAST: Sectors = Sectors::new(8);
 
+/// Maximum number of bands of a drive: ten times that of the largest today.
+pub const BANDS_MAX: u64 = 1 << 23;
+
+/// Maximum size of an append: 256 MiB, more than the memory of most drives.
+pub const APPEND_MAX: Sectors = Sectors::new(1 << 19);
+
 impl ShingledParams {
     /// Checks the parameters for a drive of this capacity whose zones hold `held` sectors.
     ///
     /// # Errors
     /// What is wrong with them.
-    pub fn check(&self, capacity: Sectors, held: Sectors, caches_writes: bool) -> Result<(), ShingledError> {
-        if held.get() < capacity.get().saturating_add(self.cache.get()) {
+    pub fn check(&self, capacity: Sectors, held: Sectors) -> Result<(), ShingledError> {
+        if held.get() < capacity.get().saturating_add(self.cache.get()) || self.cache > capacity {
             return Err(ShingledError::Cache);
         }
-        if self.band < BAND_LEAST || self.band > capacity {
+        if self.band < BAND_LEAST
+            || self.band > capacity
+            || capacity.get().div_ceil(self.band.get()) > BANDS_MAX
+        {
             return Err(ShingledError::Band);
         }
-        if self.append_most.get() == 0 || self.cache.get() < 2 * self.append() + RECORDS {
-            return Err(ShingledError::Cache);
+        let append = self.append_most.get().saturating_add(self.append_overhead.get());
+        let is_too_large = append > APPEND_MAX.get() || self.cache.get() < 2 * append + RECORDS;
+        if self.append_most.get() == 0 || is_too_large {
+            return Err(ShingledError::Append);
+        }
+        if self.slice.is_zero() {
+            return Err(ShingledError::Slice);
         }
         if self.append_extents == 0 || self.merged_extents == 0 || self.map_entries < 2 * self.append_extents
         {
             return Err(ShingledError::Extents);
         }
-        if caches_writes { Ok(()) } else { Err(ShingledError::NoWriteCache) }
+        Ok(())
     }
 
     /// Sectors of the largest append, its overhead included.
@@ -75,15 +92,24 @@ impl ShingledParams {
 impl fmt::Display for ShingledError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Band => write!(f, "a band holds at least 4 KiB, and not more than the drive"),
-            Self::Cache => write!(
+            Self::Band => write!(
                 f,
-                "the media cache must hold two appends, and fit on the media beside what the host addresses"
+                "a band holds at least 4 KiB and not more than the drive, and there are at most {BANDS_MAX}"
             ),
-            Self::Extents => {
-                write!(f, "the map holds two appends at least, and an append and a merge an extent")
+            Self::Cache => {
+                write!(f, "the media cache must fit on the media, and not be larger than the drive")
             }
-            Self::NoWriteCache => write!(f, "a shingled drive is modelled with its write cache on"),
+            Self::Append => write!(
+                f,
+                "an append with its overhead takes up to 256 MiB, and at most half of the media cache"
+            ),
+            Self::Slice => write!(f, "a slice of cleaning takes some time"),
+            Self::Extents => {
+                write!(
+                    f,
+                    "the map holds at least twice `append_extents`, and an append and a merge at least one extent"
+                )
+            }
         }
     }
 }
