@@ -303,6 +303,7 @@ fn drive(queue: QueueParams, zone_cylinders: u32) -> DriveParams {
         })
         .collect();
     DriveParams {
+        shingled: None,
         rpm: Rpm::from_milli(7_200_000).unwrap_or_else(|| unreachable!("not zero")),
         geometry: GeometryParams {
             heads: 4,
@@ -310,6 +311,7 @@ fn drive(queue: QueueParams, zone_cylinders: u32) -> DriveParams {
             zones,
             patterns: None,
             capacity: None,
+            outer_last: 0,
         },
         seek: SeekParams::Lee {
             single: Span::from_us(1_000),

@@ -189,13 +189,11 @@ fn without_a_write_cache_each_write_is_an_append_and_a_full_map_costs_a_slice() 
     // Two movements, two turns at most, and the record.
     assert!(before.iter().all(|&took| took < ms(2 + 13)), "{before:?}");
     assert_eq!(rig.state(), (ENTRIES, 1));
-    let behind: Vec<Span> = (100..200).map(|number| rig.write(place(number), 8)).collect();
-    let mean = behind.iter().fold(0, |sum, took| sum + took.as_ns()) / 100;
-    assert!(
-        mean > 40_000_000 && rig.state().1 > 50 && rig.state().0 < ENTRIES + 4,
-        "{mean} {:?}",
-        rig.state()
-    );
+    let behind: Vec<Span> = (100..700).map(|number| rig.write(place(number), 8)).collect();
+    let mean = behind.iter().fold(0, |sum, took| sum + took.as_ns()) / 600;
+    // As many as a queue holds may go beyond the map.
+    let (entries, merges) = rig.state();
+    assert!(mean > 40_000_000 && merges > 100 && entries <= ENTRIES + 65, "{mean} {entries} {merges}");
 }
 
 #[test]
@@ -277,7 +275,7 @@ fn a_shingled_drive_is_checked() {
         }
     };
     let set = |params: &mut DriveParams, change: fn(&mut ShingledParams)| {
-        params.shingled.iter_mut().for_each(change)
+        params.shingled.iter_mut().for_each(change);
     };
     assert_eq!(error(|params| params.geometry.capacity = None), ShingledError::Cache);
     let band = |params: &mut DriveParams| params.shingled.as_mut().unwrap().band = Sectors::new(7);
