@@ -87,10 +87,8 @@ impl Drive {
             .as_ref()
             .and_then(|shingled| shingled.cleans_from(self.mechanics.free_since, asked));
         match (urgency, from) {
-            // A write waits for room in the map and not for that in the cache, or will.
-            (_, Some(_)) if self.is_full() || self.buffer.waiting.presses() && !self.maps_one_more() => {
-                DestageUrgency::Press
-            }
+            // A write waits for room in the map and not for that in the cache, or has gone past the cache.
+            (_, Some(_)) if self.presses_for_the_map() => DestageUrgency::Press,
             (DestageUrgency::Press | DestageUrgency::Idle, _) | (_, None) => urgency,
             (_, Some(from)) if from <= now => DestageUrgency::Idle,
             (DestageUrgency::Later(at), Some(from)) => DestageUrgency::Later(at.min(from)),
@@ -103,9 +101,11 @@ impl Drive {
         self.shingled.as_ref().is_some_and(|shingled| shingled.is_overfull())
     }
 
-    /// Whether nothing can be appended before a band is cleaned.
-    fn is_full(&self) -> bool {
-        self.shingled.as_ref().is_some_and(|shingled| shingled.room() == 0)
+    /// Whether commands need a place in the map.
+    fn presses_for_the_map(&self) -> bool {
+        let is_full = self.shingled.as_ref().is_some_and(|shingled| shingled.room() == 0);
+        let waits = self.buffer.waiting.presses() && (is_full || !self.maps_one_more());
+        waits || is_full && !self.buffer.is_write_back() || self.must_clean()
     }
 
     /// Whether the map leaves room for one more write in the cache.
