@@ -31,7 +31,7 @@ pub struct ShingledParams {
 pub enum ShingledError {
     /// A band of less than [`BAND_LEAST`] or of more than the drive, or more than [`BANDS_MAX`] of them.
     Band,
-    /// The media cache does not fit on the media beside what the host addresses, or is larger than that.
+    /// The media cache does not fit on the media beside what the host addresses.
     Cache,
     /// An append, its overhead included, of nothing, of more than [`APPEND_MAX`], or of more than half of the media cache.
     Append,
@@ -59,7 +59,7 @@ impl ShingledParams {
     /// # Errors
     /// What is wrong with them.
     pub fn check(&self, capacity: Sectors, held: Sectors) -> Result<(), ShingledError> {
-        if held.get() < capacity.get().saturating_add(self.cache.get()) || self.cache > capacity {
+        if held.get() < capacity.get().saturating_add(self.cache.get()) {
             return Err(ShingledError::Cache);
         }
         if self.band < BAND_LEAST
@@ -97,7 +97,7 @@ impl fmt::Display for ShingledError {
                 "a band holds at least 4 KiB and not more than the drive, and there are at most {BANDS_MAX}"
             ),
             Self::Cache => {
-                write!(f, "the media cache must fit on the media, and not be larger than the drive")
+                write!(f, "the media cache must fit on the media, beside what the host addresses")
             }
             Self::Append => write!(
                 f,
