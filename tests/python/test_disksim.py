@@ -714,7 +714,7 @@ def test_another_simulator_is_refused_in_plain_words(run):
     done = run("import", "raidframe", "a.parv")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(
-        "error: Invalid value for 'disksim': 'raidframe' cannot be imported; disksim can\n"
+        "error: Invalid value for 'disksim|smartctl': 'raidframe' cannot be imported; disksim and smartctl can\n"
     )
 
 
