@@ -121,7 +121,14 @@ export const checks = {
       const text = await clipboard(page);
       await bar.getByRole("button", { name: "Copy as command" }).click();
       await page.waitForFunction((old) => navigator.clipboard.readText().then((now) => now !== old), text);
-      sides.push({ toml: text, command: await clipboard(page), record: await download(page, bar.getByRole("button", { name: "Download record" })) });
+      const command = await clipboard(page);
+      // What is shown may still be the run of a depth that the pointer passed.
+      let record = await download(page, bar.getByRole("button", { name: "Download record" }));
+      while (JSON.parse(record).points[0].depth.asked !== 32) {
+        await page.waitForTimeout(100);
+        record = await download(page, bar.getByRole("button", { name: "Download record" }));
+      }
+      sides.push({ toml: text, command, record });
     }
     // The last wish may have been another depth while the pointer moved: what is shown is that of the texts.
     save("queue.json", { digests: (await digestsOf(page)).split(","), sides });
