@@ -14,7 +14,8 @@ impl Buffer {
     }
 
     /// The written data that go straight to a band: a piece, and where its band ends. They are those at which an open stream
-    /// goes on, unless a FLUSH waits for others; else those that begin a band, where at least `stream` follow, in the run of the oldest piece.
+    /// goes on, unless a FLUSH waits for others; else those in the run of the oldest piece that begin a band, if as much as
+    /// an append takes follows them.
     pub fn stream(&mut self, shingled: &Shingled, motion: Motion<'_>) -> Option<(Slot, Lba)> {
         let dirty = self.cache.as_mut()?.dirty.as_mut()?;
         for (next, end) in shingled.streams() {

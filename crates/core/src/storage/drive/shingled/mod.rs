@@ -4,10 +4,12 @@
 //! where they are; the rest is in its band, at its own address. Each append is followed by its record for the map. When
 //! the drive is idle, or the map or the media cache is full, the firmware cleans: see [`cleaning`]. It does so in slices,
 //! between which the host's commands are served; while the map is full, one write is accepted after each. A stream that
-//! begins with a band goes straight to it, if it is that of the oldest written data; there are eight at most. What was written is kept through a power cut: data and record of an append are
-//! on the media before it counts, and a band is written anew without losing its old contents. The space of the media cache
-//! is counted, not placed: the log goes round, whatever lies there. What is under way at a power cut counts as written in
-//! the map, not in the data.
+//! begins with a band goes straight to it, if it is that of the oldest written data; there are eight at most.
+//!
+//! What was written is kept through a power cut: data and record of an append are on the media before the host is told so,
+//! and a band is written anew without losing its old contents. What is under way at the cut is lost as data, but counts as
+//! written in the map: times after it may differ by that. The space of the media cache is counted, not placed: the log goes
+//! round, whatever lies there.
 //!
 //! Sources: A. Aghayev, P. Desnoyers, "Skylight - a window on shingled disk operation", FAST 2015, for the parts; the
 //! times follow from the mechanism. Start reading at [`Shingled::read_fragment`], then `shingling.rs` of the drive.
