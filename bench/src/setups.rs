@@ -8,7 +8,7 @@ use drivelab_core::storage::drive::disconnect::DisconnectParams;
 use drivelab_core::storage::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
 use drivelab_core::storage::drive::mechanism::SettleParams;
 use drivelab_core::storage::drive::params::{
-    DriveModel, DriveParams, FirmwareParams, LinkParams, Overhead, WriteData,
+    DriveModel, DriveParams, FirmwareParams, LinkParams, Medium, Overhead, WriteData,
 };
 use drivelab_core::storage::drive::protocol::{ExchangeParams, NcqParams, Protocol, Reordering, ScsiParams};
 use drivelab_core::storage::drive::queue::orders::Unit;
@@ -303,7 +303,7 @@ fn drive(queue: QueueParams, zone_cylinders: u32) -> DriveParams {
         })
         .collect();
     DriveParams {
-        shingled: None,
+        medium: Medium::Conventional,
         rpm: Rpm::from_milli(7_200_000).unwrap_or_else(|| unreachable!("not zero")),
         geometry: GeometryParams {
             heads: 4,
@@ -339,6 +339,7 @@ fn drive(queue: QueueParams, zone_cylinders: u32) -> DriveParams {
             rate: Rate::from_bytes_per_s(300_000_000),
             write_rate: None,
             write_data: WriteData::WhilePositioning,
+            full_duplex: false,
         },
         queue,
         protocol: Protocol::ScsiTcq(ScsiParams { reordering: Reordering::Unrestricted, ..ScsiParams::USUAL }),

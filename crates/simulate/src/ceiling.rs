@@ -2,6 +2,7 @@
 use drivelab_core::Access;
 use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::array::params::{ArrayParams, Level};
+use drivelab_core::storage::drive::flash::params::FlashParams;
 use drivelab_core::storage::drive::params::DriveModel;
 use drivelab_core::storage::link::params::BusParams;
 use drivelab_core::storage::system::SystemParams;
@@ -36,28 +37,27 @@ pub fn ceiling(target: &TargetParams) -> Option<Ceiling> {
 }
 
 fn of_drive(model: &DriveModel) -> Ceiling {
-    let media = media_rate(model);
     Ceiling {
-        media_read: media,
-        media_write: media,
+        media_read: media_rate(model, Access::Read),
+        media_write: media_rate(model, Access::Write),
         link_read: rate(&model.link.bus(), Access::Read),
         link_write: rate(&model.link.bus(), Access::Write),
-        caches: model.cache.iter().map(|_| "drive").collect(),
+        caches: has_cache(model).then_some("drive").into_iter().collect(),
     }
 }
 
 fn of_system(system: &SystemParams) -> Ceiling {
     let members = system.array.as_ref().map_or(1, |array| usize::from(array.members));
     let drives = &system.drives[..members.min(system.drives.len())];
-    let media: f64 = drives.iter().map(|drive| media_rate(drive)).sum();
+    let media = |access| drives.iter().map(|drive| media_rate(drive, access)).sum::<f64>();
     let share = system.array.as_ref().map_or(1.0, data_share);
     let mut caches = Vec::new();
     caches.extend(system.host_cache.map(|_| "host"));
     caches.extend(system.controller.cache.map(|_| "controller"));
-    caches.extend(drives.iter().any(|drive| drive.cache.is_some()).then_some("drive"));
+    caches.extend(drives.iter().any(|drive| has_cache(drive)).then_some("drive"));
     Ceiling {
-        media_read: media,
-        media_write: media * share,
+        media_read: media(Access::Read),
+        media_write: media(Access::Write) * share,
         link_read: links(system, drives, Access::Read),
         link_write: links(system, drives, Access::Write).map(|rate| rate * share),
         caches,
@@ -95,10 +95,34 @@ fn rate(bus: &BusParams, access: Access) -> Option<f64> {
     own.map(|rate| rate.bytes_per_s() as f64)
 }
 
-/// The rate of a stream on the drive's fastest tracks, skews included.
-fn media_rate(model: &DriveModel) -> f64 {
+/// Whether a drive answers some commands without its media.
+fn has_cache(model: &DriveModel) -> bool {
+    model.cache.is_some() || model.medium.flash().is_some()
+}
+
+/// The rate of a stream on the drive's fastest tracks, skews included, or of all dies together.
+fn media_rate(model: &DriveModel, access: Access) -> f64 {
+    if let Some(flash) = model.medium.flash() {
+        return rate_of_dies(flash, access);
+    }
     let capacity = model.capacity().get();
     (0..PLACES).map(|place| stream_rate(model, capacity / PLACES * place)).fold(0.0, f64::max)
+}
+
+/// All dies at work on whole pages, of all kinds, or on whole programs.
+fn rate_of_dies(flash: &FlashParams, access: Access) -> f64 {
+    let times = flash.read.times();
+    let (size, time) = match access {
+        Access::Read => {
+            let sum: u64 = times.iter().map(|time| time.as_ns()).sum();
+            (flash.page, sum as f64 / times.len() as f64)
+        }
+        Access::Write | Access::Flush => {
+            let fastest = flash.slc.map_or(flash.program, |slc| slc.program.min(flash.program));
+            (flash.program_size, fastest.as_ns() as f64)
+        }
+    };
+    f64::from(flash.dies) * (size.get() * SECTOR_BYTES) as f64 * 1e9 / time.max(1.0)
 }
 
 /// The rate of a stream over the tracks from an address on.
@@ -152,7 +176,8 @@ mod tests {
         let of = |skew: Angle| {
             let mut geometry = GeometryParams::one_zone(2, 200, 1_000);
             (geometry.zones[0].track_skew, geometry.zones[0].cylinder_skew) = (skew, skew);
-            media_rate(&DriveModel::new(&DriveParams::plain(rpm, geometry, seek.clone())).unwrap())
+            let drive = DriveParams::plain(rpm, geometry, seek.clone());
+            media_rate(&DriveModel::new(&drive).unwrap(), Access::Read)
         };
         // A thousand sectors each turn of 10 ms; and each turn and a quarter.
         assert!((of(Angle::from_ratio(0, 4)) / 51_200_000.0 - 1.0).abs() < 1e-3);

@@ -71,6 +71,7 @@ fn rich(queue: QueueParams) -> DriveParams {
             rate: Rate::from_bytes_per_s(133_000_000),
             write_rate: None,
             write_data: WriteData::WhilePositioning,
+            full_duplex: false,
         },
         cache: Some(CacheParams::reading_on(Sectors::new(1_024)).when(false, false)),
         queue,

@@ -12,7 +12,7 @@ use drivelab_core::data::DataOp;
 use drivelab_core::storage::drive::cache::params::{CacheParams, Destage, WriteBackParams};
 use drivelab_core::storage::drive::faults::FaultParams;
 use drivelab_core::storage::drive::params::DriveModel;
-use drivelab_core::storage::drive::params::DriveParams;
+use drivelab_core::storage::drive::params::{DriveParams, Medium};
 use drivelab_core::storage::drive::protocol::{Protocol, ScsiParams};
 use drivelab_core::storage::drive::queue::{JoinsUntil, Order};
 use drivelab_core::storage::{Manage, TargetInput, TargetParams};
@@ -57,7 +57,7 @@ fn drafts() -> impl Strategy<Value = Vec<Draft>> {
 fn cached_drives() -> impl Strategy<Value = DriveParams> {
     (drives(), caches()).prop_map(|(params, cache)| DriveParams {
         cache: Some(cache),
-        shingled: None,
+        medium: Medium::Conventional,
         faults: None,
         ..params
     })

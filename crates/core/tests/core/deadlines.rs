@@ -118,7 +118,10 @@ fn the_way_to_the_host_counts() {
         (WriteData::WhilePositioning, Access::Write, Span::from_ns(TURN)),
         (WriteData::BeforePositioning, Access::Write, sectors),
     ] {
-        let params = DriveParams { link: LinkParams { rate, write_rate: None, write_data }, ..ncq(false) };
+        let params = DriveParams {
+            link: LinkParams { rate, write_rate: None, write_data, full_duplex: false },
+            ..ncq(false)
+        };
         // So near to each other that the way to the host costs some of them a turn.
         for shift in (0..592).step_by(37) {
             let other = other(access, shift);

@@ -80,7 +80,12 @@ fn what_comes_from_the_media_leaves_beside_it() {
 #[test]
 fn an_infinitely_fast_path_costs_nothing() {
     let mut wires = Wires::of_drive(
-        &LinkParams { rate: None, write_rate: None, write_data: WriteData::WhilePositioning },
+        &LinkParams {
+            rate: None,
+            write_rate: None,
+            write_data: WriteData::WhilePositioning,
+            full_duplex: false,
+        },
         None,
     );
     assert_eq!(wires.carry(0, &read(1_000, 7, 90)), carried(7, 90));
@@ -222,7 +227,12 @@ fn a_slow_drive_has_a_fast_bus_for_longer() {
 
 #[test]
 fn who_is_alone_on_a_plain_link_shares_nothing() {
-    let link = LinkParams { rate: sector_in(1), write_rate: None, write_data: WriteData::WhilePositioning };
+    let link = LinkParams {
+        rate: sector_in(1),
+        write_rate: None,
+        write_data: WriteData::WhilePositioning,
+        full_duplex: false,
+    };
     assert!(!Wires::of_drive(&link, None).is_shared(0));
     assert!(Wires::of_drive(&link, Some(&BusParams::shared(sector_in(1)))).is_shared(0));
     assert!(drives_on(BusParams::link(None), 2).is_shared(0));
@@ -337,7 +347,7 @@ proptest! {
     #[test]
     fn a_link_of_ones_own_is_what_it_always_was(rate in rates(), calls in transfers()) {
         let calls: Vec<Transfer> = calls.into_iter().map(|(_, transfer)| transfer).collect();
-        let mut wires = Wires::of_drive(&LinkParams { rate, write_rate: None, write_data: WriteData::WhilePositioning }, None);
+        let mut wires = Wires::of_drive(&LinkParams { rate, write_rate: None, write_data: WriteData::WhilePositioning, full_duplex: false }, None);
         let found: Vec<Carried> = calls.iter().map(|transfer| wires.carry(0, transfer)).collect();
         prop_assert_eq!(found, on_own_link(rate, &calls));
     }
@@ -382,7 +392,7 @@ proptest! {
 
     #[test]
     fn one_more_bus_or_transfer_makes_nothing_faster(bus in buses(), calls in transfers(), rate in rates()) {
-        let link = LinkParams { rate, write_rate: None, write_data: WriteData::WhilePositioning };
+        let link = LinkParams { rate, write_rate: None, write_data: WriteData::WhilePositioning, full_duplex: false };
         let (mut alone, mut behind) = (Wires::of_drive(&link, None), Wires::of_drive(&link, Some(&bus)));
         for (_, transfer) in calls {
             prop_assert!(behind.time_alone(0, transfer.count) >= alone.time_alone(0, transfer.count));
@@ -395,8 +405,12 @@ proptest! {
 
 #[test]
 fn a_link_may_take_longer_for_writes() {
-    let link =
-        LinkParams { rate: sector_in(2), write_rate: sector_in(5), write_data: WriteData::WhilePositioning };
+    let link = LinkParams {
+        rate: sector_in(2),
+        write_rate: sector_in(5),
+        write_data: WriteData::WhilePositioning,
+        full_duplex: false,
+    };
     for bus in [None, Some(BusParams::shared(None))] {
         let mut wires = Wires::of_drive(&link, bus.as_ref());
         // The same size in both directions, one after the other: each has its own time.

@@ -15,6 +15,7 @@ mod duration_limits;
 mod elevator;
 mod ending;
 mod feed;
+mod flash;
 mod flush;
 mod inputs;
 mod links;

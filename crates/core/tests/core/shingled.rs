@@ -3,7 +3,7 @@ use crate::common::*;
 use drivelab_core::Access::{Flush, Read, Write};
 use drivelab_core::storage::drive::cache::params::{CacheParams, Destage, WriteBackParams};
 use drivelab_core::storage::drive::geometry::GeometryParams;
-use drivelab_core::storage::drive::params::{DriveError, DriveModel, DriveParams};
+use drivelab_core::storage::drive::params::{DriveError, DriveModel, DriveParams, Medium};
 use drivelab_core::storage::drive::shingled::params::{ShingledError, ShingledParams};
 use drivelab_core::storage::{Target, TargetInput};
 use drivelab_core::{Command, Machine};
@@ -57,7 +57,7 @@ fn shingled(translation: ShingledParams) -> DriveParams {
         ..layout(1, vec![zone(0, 800 + OUTER, TRACK as u32)])
     };
     let seek = flat_seek(ms(1), 800 + OUTER);
-    DriveParams { geometry, seek, cache: Some(cache), shingled: Some(translation), ..drive() }
+    DriveParams { geometry, seek, cache: Some(cache), medium: Medium::Shingled(translation), ..drive() }
 }
 
 /// A shingled drive whose host waits for each command.
@@ -274,19 +274,18 @@ fn a_shingled_drive_is_checked() {
             other => panic!("{other}"),
         }
     };
-    let set = |params: &mut DriveParams, change: fn(&mut ShingledParams)| {
-        params.shingled.iter_mut().for_each(change);
-    };
+    fn set(params: &mut DriveParams, change: fn(&mut ShingledParams)) {
+        if let Medium::Shingled(translation) = &mut params.medium {
+            change(translation);
+        }
+    }
     assert_eq!(error(|params| params.geometry.capacity = None), ShingledError::Cache);
-    let band = |params: &mut DriveParams| params.shingled.as_mut().unwrap().band = Sectors::new(7);
-    assert_eq!(error(band), ShingledError::Band);
-    let map = |params: &mut DriveParams| params.shingled.as_mut().unwrap().map_entries = 15;
-    assert_eq!(error(map), ShingledError::Extents);
+    assert_eq!(error(|params| set(params, |of| of.band = Sectors::new(7))), ShingledError::Band);
+    assert_eq!(error(|params| set(params, |of| of.map_entries = 15)), ShingledError::Extents);
     let mut small = shingled(translation());
     set(&mut small, |translation| translation.cache = Sectors::new(2_048));
     assert_eq!(DriveModel::new(&small).unwrap_err(), DriveError::Shingled(ShingledError::Append));
-    let slice = |params: &mut DriveParams| params.shingled.as_mut().unwrap().slice = Span::ZERO;
-    assert_eq!(error(slice), ShingledError::Slice);
+    assert_eq!(error(|params| set(params, |of| of.slice = Span::ZERO)), ShingledError::Slice);
 }
 
 proptest! {

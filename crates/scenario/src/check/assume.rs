@@ -47,6 +47,7 @@ enum Interface {
     Sata600,
     Scsi,
     Sas,
+    Nvme,
 }
 
 /// Number of segments of a cache of which nothing is known.
@@ -61,6 +62,7 @@ impl Interface {
             Standard::Sata600 => Interface::Sata600,
             Standard::Ultra160 | Standard::Ultra320 => Interface::Scsi,
             Standard::Sas3 | Standard::Sas6 | Standard::Sas12 => Interface::Sas,
+            Standard::Pcie3x2 | Standard::Pcie3x4 | Standard::Pcie4x4 | Standard::Pcie5x4 => Interface::Nvme,
         }
     }
 
@@ -87,6 +89,8 @@ impl Interface {
             (scsi, Interface::Scsi)
         } else if has(&["pata", "ide", "eide", "ata", "udma"]) {
             (parallel_ata, Interface::ParallelAta)
+        } else if has(&["nvme", "pcie"]) {
+            (|_| None, Interface::Nvme)
         } else {
             return None;
         };
@@ -99,6 +103,7 @@ impl Interface {
             Interface::ParallelAta | Interface::Sata150 => Protocol::None,
             Interface::Sata300 | Interface::Sata600 => Protocol::Ncq,
             Interface::Scsi | Interface::Sas => Protocol::ScsiTcq,
+            Interface::Nvme => Protocol::Nvme,
         }
     }
 
@@ -112,7 +117,7 @@ impl Interface {
             Interface::ParallelAta => 2,
             Interface::Sata150 | Interface::Scsi => 8,
             Interface::Sata300 | Interface::Sas => 16,
-            Interface::Sata600 => 64,
+            Interface::Sata600 | Interface::Nvme => 64,
         }
     }
 }
@@ -169,6 +174,10 @@ pub fn complete(drive: &mut DriveRaw, above: &TargetRaw, place: Place) -> Comple
     let mut assumed = Vec::new();
     assume_link(drive, &stated, &mut assumed);
     assume_protocol(drive, above, &stated, &mut assumed);
+    if drive.flash.is_some() {
+        assume_write_cache(drive, above, &stated, &mut assumed);
+        return Completed { assumed, firmware: None, cached_writes: None };
+    }
     assume_cache(drive, above, &stated, &mut assumed);
     assume_write_cache(drive, above, &stated, &mut assumed);
     let queue = [above.queue.as_ref(), drive.queue.as_ref()];
@@ -296,7 +305,7 @@ fn assume_write_cache(
     stated: &StatedInterface,
     assumed: &mut Vec<Assumed>,
 ) {
-    let cache = section(above.cache.as_ref().or(drive.cache.as_ref())).is_some();
+    let cache = drive.flash.is_some() || section(above.cache.as_ref().or(drive.cache.as_ref())).is_some();
     let clear = drive.readable("write_cache") && above.readable("write_cache");
     if drive.write_cache.is_none() && above.write_cache.is_none() && clear && cache {
         let on = stated.interface.is_some_and(Interface::write_cache);
@@ -386,7 +395,8 @@ mod tests {
             ("ATA/100", Some((Interface::ParallelAta, Some(Standard::Ata100)))),
             ("PATA", Some((Interface::ParallelAta, None))),
             ("IDE", Some((Interface::ParallelAta, None))),
-            ("NVMe", None),
+            ("NVMe", Some((Interface::Nvme, None))),
+            ("PCIe 3.0 x4, NVMe", Some((Interface::Nvme, None))),
             ("USB 3.0", None),
             ("", None),
         ] {

@@ -6,7 +6,7 @@ use super::protocol::{drive_protocol, in_force};
 use super::queue::queue;
 use super::seek::seek;
 use super::system::{bounded, faults};
-use super::{cache, disconnect, smr};
+use super::{cache, disconnect, flash, smr};
 use crate::check::given;
 use crate::keys::At;
 use crate::raw::cache::CacheRaw;
@@ -17,7 +17,9 @@ use crate::raw::system::{FaultsRaw, Interface, PortRaw};
 use crate::text::problem::{Log, Place};
 use drivelab_core::storage::drive::geometry::GeometryError;
 use drivelab_core::storage::drive::mechanism::SettleParams;
-use drivelab_core::storage::drive::params::{DriveError, DriveModel, DriveParams, FirmwareParams, Overhead};
+use drivelab_core::storage::drive::params::{
+    DriveError, DriveModel, DriveParams, FirmwareParams, Medium, Overhead,
+};
 use drivelab_core::storage::drive::protocol::ExchangeParams;
 use drivelab_core::storage::drive::scatter::ScatterParams;
 use drivelab_core::storage::drive::seek::SeekError;
@@ -39,6 +41,9 @@ pub struct Overrides<'a> {
 
 /// The parameters of a drive; `place` is where the scenario names it.
 pub fn params(raw: &DriveRaw, above: Overrides<'_>, place: Place, log: &mut Log) -> Option<DriveParams> {
+    if let Some(flash) = &raw.flash {
+        return flash::params(raw, flash, above, place, log);
+    }
     let mut missing = |name: &str, example: &str, is_there: bool| {
         if !is_there && raw.readable(name) {
             log.fault(
@@ -96,7 +101,7 @@ pub fn params(raw: &DriveRaw, above: Overrides<'_>, place: Place, log: &mut Log)
         exchange,
         disconnect: disconnect::disconnect(raw.disconnect.as_ref(), log),
         cache,
-        shingled,
+        medium: shingled.map_or(Medium::Conventional, Medium::Shingled),
         faults,
     })
 }
@@ -137,7 +142,7 @@ fn scatter(raw: &SettleRaw) -> Option<ScatterParams> {
     widths.widths.iter().any(|(_, width)| !width.is_zero()).then(|| widths.clone())
 }
 
-fn firmware(raw: &FirmwareRaw) -> FirmwareParams {
+pub fn firmware(raw: &FirmwareRaw) -> FirmwareParams {
     let overhead = |at: Option<&At<OverheadTimes>>| {
         at.map_or_else(Overhead::default, |at| Overhead {
             after_read: at.value.after_read,
@@ -189,6 +194,7 @@ pub fn model(params: &DriveParams, raw: &DriveRaw, place: Place, log: &mut Log) 
         }
         DriveError::Cache(_) => (place, "correct the cache"),
         DriveError::Shingled(error) => smr::problem(error, raw.smr.as_ref(), place),
+        DriveError::Flash(error) => flash::problem(error, raw.flash.as_ref(), place),
         DriveError::HandicapWithoutTime => (place, "correct queue.order or queue.write_handicap"),
     };
     log.fault(place, error.to_string(), remedy);

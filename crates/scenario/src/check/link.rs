@@ -10,6 +10,9 @@ use drivelab_core::storage::drive::params::{LinkParams, WriteData};
 use drivelab_core::storage::link::params::BusParams;
 use drivelab_units::{Rate, Sectors, Span};
 
+/// One lane of PCI Express 3.0, as in [`bus_rate`]; 4.0 has twice as much, and 5.0 twice that.
+const LANE_OF_8_GT: u64 = 7_876_923_077 * 128 / 148 / 8;
+
 /// The rate at which data cross a link of this standard, in bytes per second: the rate of the wire less its
 /// line code. Sources: ATA/ATAPI-7, tables of Ultra DMA (a word at each edge, cycles of 30, 20 and 15 ns);
 /// SATA 1.0a to 3.0 and SAS to SAS-3 (8b/10b: ten bits a byte); SPI-3 and SPI-4 (two bytes wide at 80 and 160
@@ -25,6 +28,10 @@ fn rate_of(standard: Standard) -> Option<Rate> {
         Standard::Ultra160 => 160_000_000,
         Standard::Ultra320 => 320_000_000,
         Standard::Sas12 => 1_200_000_000,
+        Standard::Pcie3x2 => LANE_OF_8_GT * 2,
+        Standard::Pcie3x4 => LANE_OF_8_GT * 4,
+        Standard::Pcie4x4 => LANE_OF_8_GT * 8,
+        Standard::Pcie5x4 => LANE_OF_8_GT * 16,
     })
 }
 
@@ -71,7 +78,8 @@ pub fn link(raw: Option<&LinkRaw>, port: Option<&PortRaw>, log: &mut Log) -> Lin
     let writes = raw.and_then(|raw| given(raw.write_rate.as_ref()));
     let write_rate = writes.and_then(|writes| slower(Some(writes))).filter(|&writes| Some(writes) != rate);
     let write_data = raw.and_then(|raw| given(raw.write_data.as_ref()));
-    LinkParams { rate, write_rate, write_data: write_data.unwrap_or(WriteData::WhilePositioning) }
+    let write_data = write_data.unwrap_or(WriteData::WhilePositioning);
+    LinkParams { rate, write_rate, write_data, full_duplex: false }
 }
 
 /// The rate at which data cross a host bus, in bytes per second. PCI: 126 of the 133.3 MB/s of 32 bits at 33

@@ -14,6 +14,7 @@ pub mod drive;
 pub mod drive_faults;
 mod duration;
 mod ending;
+pub mod flash;
 pub mod geometry;
 mod layered;
 mod link;

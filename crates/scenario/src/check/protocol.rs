@@ -46,6 +46,7 @@ pub fn drive_protocol(
         Named::ScsiTcq => Protocol::ScsiTcq(scsi(above, below, log)),
         Named::AtaTcq => Protocol::AtaTcq,
         Named::Ncq => Protocol::Ncq(ncq(above, below)),
+        Named::Nvme => Protocol::Nvme,
     };
     (protocol, ExchangeParams { release, service, bridge: Span::ZERO })
 }
@@ -81,6 +82,7 @@ fn spelled(named: Named) -> &'static str {
         Named::ScsiTcq => "scsi-tcq",
         Named::AtaTcq => "ata-tcq",
         Named::Ncq => "ncq",
+        Named::Nvme => "nvme",
     }
 }
 
@@ -152,6 +154,7 @@ fn shares(interface: Interface, protocol: Protocol) -> bool {
         Protocol::ScsiTcq(_) => interface == Interface::Scsi,
         Protocol::AtaTcq => interface == Interface::AtaTcq,
         Protocol::Ncq(_) => interface == Interface::Ahci,
+        Protocol::Nvme => interface == Interface::Nvme,
     }
 }
 
@@ -179,6 +182,7 @@ pub fn protocol_name(protocol: Protocol) -> &'static str {
         Protocol::ScsiTcq(_) => "SCSI",
         Protocol::AtaTcq => "ATA TCQ",
         Protocol::Ncq(_) => "NCQ",
+        Protocol::Nvme => "NVMe",
     }
 }
 
@@ -189,6 +193,7 @@ pub fn name(protocol: Protocol) -> String {
         Protocol::ScsiTcq(_) => Named::ScsiTcq,
         Protocol::AtaTcq => Named::AtaTcq,
         Protocol::Ncq(_) => Named::Ncq,
+        Protocol::Nvme => Named::Nvme,
     };
     let mut name = String::new();
     named.write(&mut name);

@@ -7,7 +7,9 @@ use crate::raw::queue::{Depth, QueueRaw, orders_that};
 use crate::text::problem::Log;
 use drivelab_core::storage::drive::protocol::Protocol;
 use drivelab_core::storage::drive::queue::orders::Rule;
-use drivelab_core::storage::drive::queue::{ChoiceTime, JoinsUntil, Order, PositionKnowledge, QueueParams};
+use drivelab_core::storage::drive::queue::{
+    ChoiceTime, DEPTH_MAX, JoinsUntil, Order, PositionKnowledge, QueueParams,
+};
 use drivelab_units::{Share, Span};
 
 /// The queue of a drive that speaks this protocol; invalid values are recorded.
@@ -40,6 +42,7 @@ pub fn queue(
         Protocol::None => (1, Order::Fcfs),
         Protocol::Ncq(_) | Protocol::AtaTcq => (32, Order::Sptf),
         Protocol::ScsiTcq(_) => (most.min(64), Order::Sptf),
+        Protocol::Nvme => (1_024, Order::Sptf),
     };
     let chosen = order.as_ref().map_or(usual.1, |order| order.at.value);
     let by_order = [decider(order.as_ref()), decider(protocol.as_ref())];
@@ -206,6 +209,9 @@ fn check_protocol(
             ),
             Protocol::Ncq(_) => {
                 (format!("a depth of {requested}: NCQ has 32 tags"), "set depth to 32 or less")
+            }
+            Protocol::Nvme => {
+                (format!("a depth of {requested}: a host has {DEPTH_MAX} commands"), "set a smaller depth")
             }
             Protocol::AtaTcq => {
                 (format!("a depth of {requested}: ATA TCQ has 32 tags"), "set depth to 32 or less")

@@ -170,7 +170,7 @@ fn before(
 /// and the bus master's stop; twice for SERVICE.
 fn costs(interface: Interface) -> [Span; 2] {
     match interface {
-        Interface::Ahci | Interface::Scsi => [1, 2],
+        Interface::Ahci | Interface::Scsi | Interface::Nvme => [1, 2],
         Interface::LegacyIde => [8, 3],
         Interface::AtaTcq => [8, 6],
     }
@@ -242,6 +242,7 @@ fn wakes_error_handler(protocol: Protocol, interface: Option<Interface>) -> bool
     match protocol {
         Protocol::None => interface != Some(Interface::Scsi),
         Protocol::AtaTcq | Protocol::Ncq(_) => true,
+        Protocol::Nvme => false,
         Protocol::ScsiTcq(scsi) => scsi.naca.is_set(),
     }
 }

@@ -9,7 +9,7 @@ use super::protocol::drive_protocol;
 use super::queue::queue;
 use super::resolve::{FileCache, Loader};
 use super::system::{check_faults, system};
-use crate::check::{given, smr};
+use crate::check::{flash, given, smr};
 use crate::keys::{At, Read};
 use crate::raw::choice::Choice;
 use crate::raw::drive::DriveRaw;
@@ -177,6 +177,9 @@ impl<'a> Shared<'a> {
         let port = controller.and_then(|raw| raw.link.as_ref()).map(|at| &at.value);
         if smr::section(drive.smr.as_ref()).is_some() {
             log.note(SHINGLED.to_owned());
+        }
+        if drive.flash.is_some() {
+            log.note(flash::NOTE.to_owned());
         }
         // Faults at an instant of the run are not part of the drive's model.
         let faults = raw.faults.as_ref().map(|at| At { value: at.value.without_instants(), ..at.clone() });

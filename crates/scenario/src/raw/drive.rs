@@ -2,6 +2,7 @@
 use super::cache::CacheRaw;
 use super::class::Class;
 use super::disconnect::DisconnectRaw;
+use super::flash::FlashRaw;
 use super::link::Standard;
 use super::patterns::{PatternRaw, Skip};
 use super::queue::QueueRaw;
@@ -49,6 +50,8 @@ section! {
         queue: QueueRaw = "what the interface implies (docs/how-to/own-drive.md), else one command at a time",
         /// Drive-managed shingled recording (SMR); false where there is none.
         smr: Switch<SmrRaw> = "conventional recording",
+        /// Flash in place of platters: then the geometry is a capacity, and nothing else of a disk is there.
+        flash: FlashRaw = "a disk",
         /// The buffer memory as a cache; false where there is none.
         cache: Switch<CacheRaw> = "what the interface implies, else none",
         /// Whether writes complete in the cache, or only on the media.

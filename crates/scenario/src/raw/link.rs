@@ -20,6 +20,10 @@ pub enum Standard {
     Sas3,
     Sas6,
     Sas12,
+    Pcie3x2,
+    Pcie3x4,
+    Pcie4x4,
+    Pcie5x4,
 }
 
 choices!(Standard {
@@ -34,6 +38,10 @@ choices!(Standard {
     "sas-3" => Standard::Sas3, "Serial Attached SCSI at 3 Gbit/s: 300 MB/s";
     "sas-6" => Standard::Sas6, "Serial Attached SCSI at 6 Gbit/s: 600 MB/s";
     "sas-12" => Standard::Sas12, "Serial Attached SCSI at 12 Gbit/s: 1200 MB/s";
+    "pcie-3x2" => Standard::Pcie3x2, "PCI Express 3.0 with two lanes: 1703 MB/s in either direction";
+    "pcie-3x4" => Standard::Pcie3x4, "PCI Express 3.0 with four lanes: 3406 MB/s in either direction";
+    "pcie-4x4" => Standard::Pcie4x4, "PCI Express 4.0 with four lanes: 6813 MB/s in either direction";
+    "pcie-5x4" => Standard::Pcie5x4, "PCI Express 5.0 with four lanes: 13625 MB/s in either direction";
 });
 
 /// A bus of a host.

@@ -12,6 +12,7 @@ pub mod distribution;
 pub mod drive;
 pub mod drive_faults;
 pub mod duration;
+pub mod flash;
 pub mod link;
 pub mod patterns;
 pub mod protocol;

@@ -15,6 +15,7 @@ pub enum Protocol {
     ScsiTcq,
     AtaTcq,
     Ncq,
+    Nvme,
 }
 
 choices!(Protocol {
@@ -22,6 +23,7 @@ choices!(Protocol {
     "scsi-tcq" => Protocol::ScsiTcq, "SCSI tagged queueing: task attributes, several initiators";
     "ata-tcq" => Protocol::AtaTcq, "ATA-4 tagged queueing: at most 32 commands, and a round trip before the data of each";
     "ncq" => Protocol::Ncq, "SATA native command queueing: at most 32 commands, with priorities";
+    "nvme" => Protocol::Nvme, "NVM Express: at most 65536 commands, in any order";
 });
 
 choices!(Reordering {

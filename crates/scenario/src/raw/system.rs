@@ -25,6 +25,7 @@ pub enum Interface {
     LegacyIde,
     AtaTcq,
     Scsi,
+    Nvme,
 }
 
 choices!(Interface {
@@ -32,6 +33,7 @@ choices!(Interface {
     "legacy-ide" => Interface::LegacyIde, "shares no queueing; some eight register writes send a command";
     "ata-tcq" => Interface::AtaTcq, "shares ata-tcq; as legacy-ide, and again for each SERVICE";
     "scsi" => Interface::Scsi, "shares scsi-tcq; the adapter fetches commands by itself";
+    "nvme" => Interface::Nvme, "shares nvme; a write of a doorbell sends a command";
 });
 
 section! {

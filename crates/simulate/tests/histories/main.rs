@@ -39,6 +39,7 @@ struct Tally {
     arrays: u64,
     /// With shingled drives.
     shingled: u64,
+    flash: u64,
     policies: u64,
     /// Drives that failed, or were missing from the start or after a cut.
     failures: u64,
@@ -91,6 +92,8 @@ fn play(seed: u64, tally: &mut Tally) -> Result<(), Violation> {
     let mut params: SystemParams = setups::system(&mut dice, BUSY);
     if Dice::new(seed, "shingled").one_in(4) {
         tally.shingled += u64::from(setups::shingle(&mut params) > 0);
+    } else if Dice::new(seed, "flash").one_in(4) {
+        tally.flash += u64::from(setups::make_of_flash(&mut params) > 0);
     }
     let hosts = 1 + dice.below(2);
     let mut watched = CheckedTarget::new(&params, seed);
@@ -176,7 +179,8 @@ fn what_was_written_is_what_is_read() {
     }
     println!("{tally:?}");
     assert!(
-        count < HISTORIES || tally.zeroed > 1_000 && tally.faults > 1_000 && tally.shingled > 200,
+        count < HISTORIES
+            || tally.zeroed > 1_000 && tally.faults > 1_000 && tally.shingled > 200 && tally.flash > 200,
         "{tally:?}"
     );
     let first: Vec<String> = failed.iter().take(12).cloned().collect();

@@ -7,8 +7,9 @@ use drivelab_core::storage::array::params::{
 use drivelab_core::storage::controller::params::ControllerParams;
 use drivelab_core::storage::drive::cache::params::{CacheParams, Destage, ReadAheadParams, WriteBackParams};
 use drivelab_core::storage::drive::faults::FaultParams;
+use drivelab_core::storage::drive::flash::params::{FlashParams, ReadTimes, SlcParams};
 use drivelab_core::storage::drive::geometry::GeometryParams;
-use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
+use drivelab_core::storage::drive::params::{DriveModel, DriveParams, FirmwareParams, Medium};
 use drivelab_core::storage::drive::queue::{Order, QueueParams};
 use drivelab_core::storage::drive::shingled::params::ShingledParams;
 use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
@@ -172,7 +173,7 @@ fn shingled(drive: &DriveParams) -> DriveParams {
         idle: ms(3),
     };
     let seek = crate::common::flat_seek(us(700), 140);
-    DriveParams { geometry, seek, shingled: Some(shingled), ..drive.clone() }
+    DriveParams { geometry, seek, medium: Medium::Shingled(shingled), ..drive.clone() }
 }
 
 /// Makes drives shingled that cache writes. Returns how many.
@@ -182,6 +183,54 @@ pub fn shingle(params: &mut SystemParams) -> usize {
         let known = MODELS.iter().position(|model| Arc::ptr_eq(model, drive));
         if let Some(shingled) = known.and_then(|number| SHINGLED[number].as_ref()) {
             *drive = Arc::clone(shingled);
+            made += 1;
+        }
+    }
+    made
+}
+
+/// Those of [`MODELS`] that can be of flash, with a buffer that is full after a few writes.
+static FLASH: LazyLock<Vec<Option<Arc<DriveModel>>>> = LazyLock::new(|| {
+    (0..)
+        .zip(described(40))
+        .map(|(number, drive)| DriveModel::new(&flash(&drive, number)).ok().map(Arc::new))
+        .collect()
+});
+
+/// A drive of flash of the same capacity and protocol.
+fn flash(drive: &DriveParams, number: u32) -> DriveParams {
+    let dies = FlashParams {
+        dies: 1 + number % 4,
+        page: Sectors::new(8),
+        stripe: Sectors::new(if number % 4 == 0 { 8 } else { 4 }),
+        read: ReadTimes::new(&[us(300), us(500)]).expect("two kinds"),
+        read_ahead: Sectors::new(u64::from(number % 2) * 48),
+        program_size: Sectors::new(20),
+        program: ms(3),
+        slc: (number % 3 == 0).then_some(SlcParams { size: Sectors::new(100), program: us(800) }),
+        buffer: Sectors::new(60),
+        answers_early: drive.cache.is_some_and(|cache| cache.write_back.is_some()),
+        is_protected: number % 5 == 4,
+        flush: us(700),
+        idle: ms(2),
+    };
+    let plain = DriveParams::flash(Sectors::new(40 * 32), dies);
+    DriveParams {
+        firmware: FirmwareParams { read_completion: us(20), write_completion: us(20), ..drive.firmware },
+        queue: QueueParams { depth: drive.queue.depth, ..QueueParams::NONE },
+        protocol: drive.protocol,
+        faults: drive.faults.clone(),
+        ..plain
+    }
+}
+
+/// Replaces drives by drives of flash, where these can be. Returns how many.
+pub fn make_of_flash(params: &mut SystemParams) -> usize {
+    let mut made = 0;
+    for drive in &mut params.drives {
+        let known = MODELS.iter().position(|model| Arc::ptr_eq(model, drive));
+        if let Some(flash) = known.and_then(|number| FLASH[number].as_ref()) {
+            *drive = Arc::clone(flash);
             made += 1;
         }
     }

@@ -332,7 +332,7 @@ impl Controller {
         }
         let state = match self.protocol {
             Protocol::ScsiTcq(_) => State::Allegiance,
-            Protocol::None | Protocol::AtaTcq | Protocol::Ncq(_) => State::Recovering,
+            Protocol::None | Protocol::AtaTcq | Protocol::Ncq(_) | Protocol::Nvme => State::Recovering,
         };
         let recovered = context.now + self.params.recovery;
         let queue = &mut self.queues[usize::from(initiator)];

@@ -77,6 +77,9 @@ impl Drive {
     /// The command may begin: the firmware picks it up, one command at a time.
     #[inline(always)]
     fn pick_up(&mut self, context: &mut Context, slot: SlotIndex) {
+        if self.flash.is_some() {
+            return self.pick_up_for_dies(context, slot);
+        }
         let now = context.now;
         let command = &self.tasks[slot].command;
         let (access, first, end) = (command.access, command.first, command.end());
@@ -126,11 +129,18 @@ impl Drive {
 
     /// Whether a command must wait until written data are on the media.
     #[inline]
-    fn wait_for_media(&mut self, slot: SlotIndex) -> bool {
+    pub(super) fn wait_for_media(&mut self, slot: SlotIndex) -> bool {
         if self.injected.lies && self.tasks[slot].command.access == Access::Flush {
             return false;
         }
-        let waits = self.buffer.queue_behind_barrier(slot, &self.tasks[slot].command);
+        let command = &self.tasks[slot].command;
+        let waits = match &self.flash {
+            None => self.buffer.queue_behind_barrier(slot, command),
+            Some(flash) => flash.writes_before(command).is_some_and(|sequence| {
+                self.buffer.waiting.add_barrier(slot, sequence);
+                true
+            }),
+        };
         if waits {
             self.tasks[slot].state = TaskState::Waiting;
         }
@@ -301,7 +311,7 @@ impl Drive {
         let initiator = command.initiator;
         match self.model.protocol {
             protocol if protocol.leaves_allegiance(initiator) => self.begin_allegiance(initiator),
-            Protocol::None => {}
+            Protocol::None | Protocol::Nvme => {}
             Protocol::ScsiTcq(_) | Protocol::AtaTcq | Protocol::Ncq(_) => {
                 self.fail_queue(context, command.tag, Some(command.initiator));
             }

@@ -28,6 +28,9 @@ impl Drive {
 
     fn admits(&self, slot: SlotIndex) -> bool {
         let Command { first, count, .. } = self.tasks[slot].command;
+        if let Some(flash) = &self.flash {
+            return self.has_room(flash, first, count);
+        }
         self.buffer.admits(first, count, self.mechanics.sweep.is_some()) && self.maps_one_more()
     }
 
@@ -54,6 +57,14 @@ impl Drive {
         let (since, end) = (now, first + count);
         self.mechanics.heal(first, end);
         let piece = DirtyPiece { first, end, write, sequence: 0, since, from, coming, there };
+        if self.flash.is_some() {
+            self.store(context, piece);
+            if self.waits_for_die(slot, from, there) {
+                return;
+            }
+            self.finish(context, slot, from, there);
+            return;
+        }
         self.buffer.accept(context, piece, self.mechanics.motion());
         self.shingled.iter_mut().for_each(|shingled| shingled.admitted());
         self.finish(context, slot, from, there);
@@ -65,7 +76,7 @@ impl Drive {
         while let Some(slot) = self.buffer.waiting.take_hit(|slot| self.tasks.is_blocked(slot)) {
             self.serve_hit(context, slot);
         }
-        while let Some(slot) = self.buffer.take_persisted(|slot| self.tasks.is_blocked(slot)) {
+        while let Some(slot) = self.take_persisted() {
             self.persisted(context, slot);
         }
         while let Some(slot) = self.buffer.waiting.next_writer(|slot| self.tasks.is_blocked(slot))
@@ -73,6 +84,18 @@ impl Drive {
         {
             self.take_out(slot);
             self.accept(context, slot);
+        }
+    }
+
+    /// Removes the oldest command whose data have reached the media, among those that nothing else holds up.
+    fn take_persisted(&mut self) -> Option<SlotIndex> {
+        let is_blocked = |slot| self.tasks.is_blocked(slot);
+        match &self.flash {
+            None => self.buffer.take_persisted(is_blocked),
+            Some(flash) => {
+                let is_persisted = |sequence| flash.writes.is_persisted(sequence);
+                self.buffer.waiting.take_persisted(is_blocked, is_persisted)
+            }
         }
     }
 
@@ -94,7 +117,11 @@ impl Drive {
             return self.flushed(context, slot);
         }
         flight.state = TaskState::Serving;
-        self.enqueue(context, slot);
+        match (self.flash.is_some(), flight.command.access) {
+            (false, _) => self.enqueue(context, slot),
+            (true, Access::Write) => self.on_die(context, slot),
+            (true, _) => self.read_dies(context, slot),
+        }
     }
 
     /// Everything that a FLUSH asks for is on the media.
@@ -102,7 +129,8 @@ impl Drive {
         let now = context.now;
         let service = self.mechanics.begin_service(Served::Buffered, now);
         let flight = &mut self.tasks[slot];
-        let from = flight.ready.max(now);
+        let saved = self.flash.as_mut().map_or(Span::ZERO, |flash| flash.save_map());
+        let from = flight.ready.max(now) + saved;
         flight.breakdown.queue += now - flight.arrived;
         flight.breakdown.overhead = from - now;
         (flight.state, flight.begun) = (TaskState::Serving, from);
@@ -158,6 +186,9 @@ impl Drive {
 
     /// The destaging under way is complete.
     pub(super) fn on_destaged(&mut self, context: &mut Context) {
+        if self.flash.is_some() {
+            return self.on_programmed(context);
+        }
         self.mechanics.sweep = None;
         self.mechanics.free_since = context.now;
         if self.has_destaged() {

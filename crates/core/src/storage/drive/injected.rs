@@ -158,7 +158,8 @@ impl Drive {
         // What it does beside an earlier rest adds to that rest.
         let beside = if in_rest { 0 } else { worked.as_ns() };
         let is_answered = matches!(flight.service.served, Served::Buffered | Served::Met);
-        let whole = if is_answered && command.count.get() > 0 {
+        let is_of_disk = self.flash.is_none();
+        let whole = if is_of_disk && is_answered && command.count.get() > 0 {
             let landing = self.mechanics.landing(command.first, command.count, command.access);
             let media = self.model.mechanism.stream_time(&landing, command.count);
             media.max(worked).as_ns().saturating_mul(times)

@@ -10,7 +10,8 @@
 //! up. [`Drive`] takes each command from one to the next: [`arrival`] until it waits somewhere and from its
 //! end on, [`service`] what the arm does for commands, [`passing`] what buffer and passing head do for them,
 //! [`destaging`] the path of written data; on a shingled drive [`shingled`] knows where sectors lie, and `shingling`
-//! does what that needs. Start reading at [`Drive::submit`].
+//! does what that needs. The dies of a flash drive are in `flash`, and `flashing` does what they need in place of `service`
+//! and `passing`. Start reading at [`Drive::submit`].
 mod arrival;
 mod buffer;
 pub mod cache;
@@ -18,6 +19,8 @@ mod destaging;
 pub mod disconnect;
 pub mod faults;
 mod firmware;
+pub mod flash;
+mod flashing;
 pub mod geometry;
 #[cfg(test)]
 mod geometry_tests;
@@ -47,6 +50,7 @@ use buffer::Buffer;
 use cache::dirty::DirtyPiece;
 use drivelab_units::{Instant, Sectors};
 use firmware::Firmware;
+use flash::Flash;
 use injected::Injected;
 use mechanics::Mechanics;
 pub use mechanics::Turns;
@@ -96,6 +100,8 @@ pub struct Drive {
     port: Port,
     /// Where the sectors of a shingled drive lie; `None` on any other.
     shingled: Option<Box<Shingled>>,
+    /// The dies of a flash drive, which has them in place of arm and platter.
+    flash: Option<Box<Flash>>,
     /// Faults injected while it runs.
     injected: Injected,
 }
@@ -116,6 +122,7 @@ impl Drive {
             mechanics: Mechanics::new(Arc::clone(&model), index, other, seed),
             port: Port::new(index, Arc::clone(&model)),
             shingled: model.shingled().map(Box::new),
+            flash: model.flash(index, seed).map(Box::new),
             model,
             injected: Injected::new(index, seed),
         }
@@ -169,12 +176,14 @@ impl Drive {
     /// Everything that a power loss at this moment would lose: what the cache has accepted and is not on the
     /// media.
     pub fn volatile(&self) -> impl Iterator<Item = DirtyPiece> + '_ {
-        self.buffer.volatile()
+        let on_no_die = self.flash.iter().flat_map(|flash| flash.volatile());
+        self.buffer.volatile().chain(on_no_die)
     }
 
     /// Segments and sectors of the cache that are in use, for reads and for writes.
     pub fn cached(&self) -> Option<[(u32, u64); 2]> {
-        self.buffer.used()
+        let written = |flash: &Flash| [(0, 0), flash.writes.taken()];
+        self.buffer.used().or_else(|| self.flash.as_deref().map(written))
     }
 
     /// What a shingled drive's media cache holds.

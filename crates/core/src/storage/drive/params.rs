@@ -2,7 +2,9 @@
 use super::cache::params::{CacheError, CacheParams};
 use super::disconnect::DisconnectParams;
 use super::faults::FaultParams;
-use super::geometry::{Geometry, GeometryError, GeometryParams};
+use super::flash::Flash;
+use super::flash::params::{FlashError, FlashParams};
+use super::geometry::{Geometry, GeometryError, GeometryParams, ZoneParams};
 use super::mechanism::{Mechanism, SettleParams};
 use super::protocol::{DurationLimits, ExchangeParams, Protocol};
 use super::queue::{DEPTH_MAX, Order, QueueParams};
@@ -13,6 +15,8 @@ use super::shingled::params::{ShingledError, ShingledParams};
 use crate::command::Access;
 use crate::storage::link::params::BusParams;
 use alloc::sync::Arc;
+use alloc::vec;
+use alloc::vec::Vec;
 use core::fmt;
 use drivelab_units::{Bytes, Rate, Rpm, Sectors, Span};
 
@@ -76,6 +80,8 @@ pub struct LinkParams {
     pub write_rate: Option<Rate>,
     /// When a write's data are sent.
     pub write_data: WriteData,
+    /// Whether reads and writes cross it at the same time, each at the full rate.
+    pub full_duplex: bool,
 }
 
 impl LinkParams {
@@ -87,7 +93,7 @@ impl LinkParams {
 
     /// The link as a stage that the drive does not share.
     pub fn bus(&self) -> BusParams {
-        BusParams { write_rate: self.write_rate, ..BusParams::link(self.rate) }
+        BusParams { write_rate: self.write_rate, full_duplex: self.full_duplex, ..BusParams::link(self.rate) }
     }
 
     /// The time of the data of such a command.
@@ -96,6 +102,42 @@ impl LinkParams {
         match self.write_rate {
             Some(rate) if access == Access::Write => rate.time_for(Bytes::new(count.bytes().get())),
             _ => self.time_for(count),
+        }
+    }
+}
+
+/// What a drive stores its data on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Medium {
+    /// Platters with conventional recording.
+    #[default]
+    Conventional,
+    /// Shingled platters, on which the drive itself translates addresses.
+    Shingled(ShingledParams),
+    /// Flash memory.
+    Flash(FlashParams),
+}
+
+impl Medium {
+    /// How a shingled drive translates addresses.
+    pub fn shingled(&self) -> Option<&ShingledParams> {
+        if let Medium::Shingled(shingled) = self { Some(shingled) } else { None }
+    }
+
+    /// The dies of a flash drive.
+    pub fn flash(&self) -> Option<&FlashParams> {
+        if let Medium::Flash(flash) = self { Some(flash) } else { None }
+    }
+
+    fn times(&self) -> [[Span; 2]; 2] {
+        let zero = Span::ZERO;
+        match self {
+            Medium::Conventional => [[zero; 2]; 2],
+            Medium::Shingled(shingled) => [[shingled.slice, shingled.idle], [zero; 2]],
+            Medium::Flash(flash) => {
+                let [read, program, flush, idle] = flash.times();
+                [[read, program], [flush, idle]]
+            }
         }
     }
 }
@@ -129,11 +171,14 @@ pub struct DriveParams {
     pub disconnect: DisconnectParams,
     /// The drive's cache; no buffer at all when `None`.
     pub cache: Option<CacheParams>,
-    /// How a drive-managed shingled drive translates addresses; `None` with conventional recording.
-    pub shingled: Option<ShingledParams>,
+    /// What the data are stored on.
+    pub medium: Medium,
     /// Sectors and reads that fail; none when `None`.
     pub faults: Option<FaultParams>,
 }
+
+/// Nothing turns in a flash drive; where a turn is asked for, it takes a second.
+const STILL: Rpm = Rpm::from_milli(60_000).unwrap();
 
 /// Upper bound of any firmware time: the sum over a full queue then stays far below the range of an instant.
 pub const TIME_MAX: Span = Span::from_s(10);
@@ -148,20 +193,56 @@ impl DriveParams {
             settle: SettleParams::default(),
             scatter: None,
             firmware: FirmwareParams::default(),
-            link: LinkParams { rate: None, write_rate: None, write_data: WriteData::WhilePositioning },
+            link: LinkParams {
+                rate: None,
+                write_rate: None,
+                write_data: WriteData::WhilePositioning,
+                full_duplex: false,
+            },
             queue: QueueParams::NONE,
             protocol: Protocol::None,
             duration_limits: None,
             exchange: ExchangeParams::default(),
             disconnect: DisconnectParams::default(),
             cache: None,
-            shingled: None,
+            medium: Medium::Conventional,
             faults: None,
         }
     }
 
+    /// A flash drive with nothing before its dies: no queue, a firmware and a link that take no time.
+    ///
+    /// The rest of the program asks every drive for a geometry. That of a flash drive only counts its sectors: nothing turns,
+    /// and no command is placed in it.
+    pub fn flash(capacity: Sectors, flash: FlashParams) -> Self {
+        const HEADS: u32 = 255;
+        const SECTORS_PER_TRACK: u32 = 65_535;
+        // A zone has fewer than 2^32 slots.
+        const CYLINDERS: u64 = 256;
+        let mut left = capacity.get().div_ceil(u64::from(HEADS * SECTORS_PER_TRACK)).max(1);
+        let mut zones = Vec::new();
+        let mut first_cylinder = 0;
+        while left > 0 {
+            let cylinders = left.min(CYLINDERS) as u32;
+            zones.push(ZoneParams {
+                first_cylinder,
+                cylinders,
+                sectors_per_track: SECTORS_PER_TRACK,
+                ..ZoneParams::default()
+            });
+            first_cylinder += cylinders;
+            left -= u64::from(cylinders);
+        }
+        let one = GeometryParams::one_zone(HEADS, 1, SECTORS_PER_TRACK);
+        let geometry = GeometryParams { zones, capacity: Some(capacity), ..one };
+        let still = SeekParams::Table(vec![(1, Span::from_ns(1)), (2, Span::from_ns(1))]);
+        let plain = DriveParams::plain(STILL, geometry, still);
+        let link = LinkParams { write_data: WriteData::BeforePositioning, ..plain.link };
+        DriveParams { medium: Medium::Flash(flash), link, ..plain }
+    }
+
     /// Every time that is summed up for each command.
-    fn times(&self) -> [Span; 22] {
+    fn times(&self) -> [Span; 24] {
         let FirmwareParams { read_hit, read_miss, write, write_hit, read_completion, write_completion } =
             self.firmware;
         let QueueParams { answer_time, write_handicap, write_margin, read_margin, .. } = self.queue;
@@ -176,8 +257,8 @@ impl DriveParams {
         let retries = self.faults.as_ref().map_or(Span::ZERO, |faults| faults.retries);
         let [f, g] = [[head_switch, settle], [write_margin.max(read_margin), examination]];
         let [h, i] = [[release, service], [bridge, retries]];
-        let k = self.shingled.map_or([Span::ZERO; 2], |shingled| [shingled.slice, shingled.idle]);
-        let pairs = [a, b, c, d, e, f, g, h, i, j, k];
+        let [k, l] = self.medium.times();
+        let pairs = [a, b, c, d, e, f, g, h, i, j, k, l];
         core::array::from_fn(|at| pairs[at / 2][at % 2])
     }
 }
@@ -209,6 +290,8 @@ pub enum DriveError {
     Overlong,
     /// The translation of a shingled drive cannot be built.
     Shingled(ShingledError),
+    /// A flash drive cannot be built.
+    Flash(FlashError),
     /// A read preference in time under a policy whose cost is not a time.
     HandicapWithoutTime,
     /// A cache whose parts do not fit into it.
@@ -235,6 +318,7 @@ impl fmt::Display for DriveError {
             }
             Self::Cache(error) => write!(f, "{error}"),
             Self::Shingled(error) => write!(f, "{error}"),
+            Self::Flash(error) => write!(f, "{error}"),
             Self::HandicapWithoutTime => {
                 write!(f, "a write handicap is a time and needs an order whose cost is one: ")?;
                 let timed = Order::ALL.into_iter().map(Order::rule).filter(|rule| rule.costs_time());
@@ -271,8 +355,8 @@ pub struct DriveModel {
     pub disconnect: DisconnectParams,
     /// The drive's cache; no buffer at all when `None`.
     pub cache: Option<CacheParams>,
-    /// How a drive-managed shingled drive translates addresses; `None` with conventional recording.
-    pub shingled: Option<ShingledParams>,
+    /// What the data are stored on.
+    pub medium: Medium,
     /// Sectors and reads that fail; none when `None`.
     pub faults: Option<FaultParams>,
 }
@@ -325,8 +409,14 @@ impl DriveModel {
             cache.check().map_err(DriveError::Cache)?;
         }
         let geometry = Geometry::new(&params.geometry, period).map_err(DriveError::Geometry)?;
-        if let Some(shingled) = &params.shingled {
+        if let Some(shingled) = params.medium.shingled() {
             shingled.check(geometry.capacity(), geometry.held()).map_err(DriveError::Shingled)?;
+        }
+        if let Some(flash) = params.medium.flash() {
+            flash.check().map_err(DriveError::Flash)?;
+            if params.protocol.leaves_any_allegiance() || params.queue.coalesces.is_some() {
+                return Err(DriveError::Flash(FlashError::Protocol));
+            }
         }
         let seek = SeekCurve::new(&params.seek, geometry.cylinders()).map_err(DriveError::Seek)?;
         let scatter = params.scatter.as_ref().map(Scatter::new).transpose().map_err(DriveError::Scatter)?;
@@ -347,7 +437,7 @@ impl DriveModel {
             disconnect: params.disconnect,
             faults: params.faults.clone(),
             cache: params.cache,
-            shingled: params.shingled,
+            medium: params.medium,
         })
     }
 
@@ -365,11 +455,19 @@ impl DriveModel {
 
     /// The translation of a new drive, where it is shingled.
     pub(super) fn shingled(&self) -> Option<Shingled> {
-        self.shingled.map(|params| Shingled::new(params, self.capacity(), self.mechanism.geometry.held()))
+        let params = *self.medium.shingled()?;
+        Some(Shingled::new(params, self.capacity(), self.mechanism.geometry.held()))
+    }
+
+    /// The dies of a new drive, where it is one of flash.
+    pub(super) fn flash(&self, index: u16, seed: u64) -> Option<Flash> {
+        let params = *self.medium.flash()?;
+        Some(Flash::new(params, self.capacity(), index, seed))
     }
 
     /// Whether the drive answers writes before they are on its media.
     pub fn caches_writes(&self) -> bool {
-        self.cache.is_some_and(|cache| cache.write_back.is_some())
+        let in_buffer = self.medium.flash().is_some_and(|flash| flash.answers_early && !flash.is_protected);
+        in_buffer || self.cache.is_some_and(|cache| cache.write_back.is_some())
     }
 }

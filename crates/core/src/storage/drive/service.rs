@@ -30,6 +30,10 @@ impl Drive {
     /// Returns whether a command was served without an access by the arm.
     #[inline(never)]
     fn choose_next(&mut self, context: &mut Context) -> bool {
+        if self.flash.is_some() {
+            self.program(context);
+            return false;
+        }
         let now = context.now;
         if !self.buffer.waiting.is_empty() {
             self.serve_waiting_for_cache(context);
@@ -314,6 +318,9 @@ impl Drive {
 
     #[inline(never)]
     pub(super) fn on_media_end(&mut self, context: &mut Context, slot: SlotIndex) {
+        if self.flash.is_some() {
+            return self.end_of_dies(context, slot);
+        }
         self.end_media(context, slot);
         // After an error nothing begins before the error has been reported to the host.
         if self.tasks[slot].outcome == Outcome::Done {

@@ -10,7 +10,9 @@ use drivelab_core::host::params::{Addressing, Arrivals, Flushes, JobParams, Mark
 use drivelab_core::storage::drive::disconnect::DisconnectParams;
 use drivelab_core::storage::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
 use drivelab_core::storage::drive::mechanism::SettleParams;
-use drivelab_core::storage::drive::params::{DriveModel, DriveParams, FirmwareParams, LinkParams, WriteData};
+use drivelab_core::storage::drive::params::{
+    DriveModel, DriveParams, FirmwareParams, LinkParams, Medium, WriteData,
+};
 use drivelab_core::storage::drive::protocol::{ExchangeParams, Protocol, Reordering, ScsiParams};
 use drivelab_core::storage::drive::queue::{Order, PositionKnowledge, QueueParams};
 use drivelab_core::storage::drive::seek::SeekParams;
@@ -77,14 +79,19 @@ pub fn drive() -> DriveParams {
         settle: SettleParams::default(),
         scatter: None,
         firmware: FirmwareParams::default(),
-        link: LinkParams { rate: None, write_rate: None, write_data: WriteData::WhilePositioning },
+        link: LinkParams {
+            rate: None,
+            write_rate: None,
+            write_data: WriteData::WhilePositioning,
+            full_duplex: false,
+        },
         queue: QueueParams::NONE,
         protocol: Protocol::ScsiTcq(ScsiParams { reordering: Reordering::Unrestricted, ..ScsiParams::USUAL }),
         duration_limits: None,
         exchange: ExchangeParams::default(),
         disconnect: DisconnectParams::default(),
         cache: None,
-        shingled: None,
+        medium: Medium::Conventional,
         faults: None,
     }
 }

@@ -9,10 +9,11 @@ use drivelab_core::storage::drive::cache::params::{
 };
 use drivelab_core::storage::drive::disconnect::DisconnectParams;
 use drivelab_core::storage::drive::faults::FaultParams;
+use drivelab_core::storage::drive::flash::params::{FlashParams, ReadTimes, SlcParams};
 use drivelab_core::storage::drive::geometry::{GeometryParams, Spares, SurfaceOrder, ZoneParams};
 use drivelab_core::storage::drive::mechanism::SettleParams;
 use drivelab_core::storage::drive::params::{
-    DriveModel, DriveParams, FirmwareParams, LinkParams, Overhead, WriteData,
+    DriveModel, DriveParams, FirmwareParams, LinkParams, Medium, Overhead, WriteData,
 };
 use drivelab_core::storage::drive::protocol::{
     Descriptor, DurationLimits, Exceeded, ExchangeParams, Naca, NcqParams, Protocol, QueueErrors, Reordering,
@@ -146,6 +147,7 @@ fn links() -> impl Strategy<Value = LinkParams> {
         rate: rate.and_then(Rate::from_bytes_per_s),
         write_rate: None,
         write_data,
+        full_duplex: false,
     })
 }
 
@@ -543,7 +545,7 @@ pub fn drives() -> BoxedStrategy<DriveParams> {
                     exchange,
                     disconnect: DisconnectParams::default(),
                     cache,
-                    shingled: None,
+                    medium: Medium::Conventional,
                     faults,
                 }
             },
@@ -551,13 +553,70 @@ pub fn drives() -> BoxedStrategy<DriveParams> {
         .boxed()
 }
 
-/// The same, some of them shingled.
+/// The same, some of them shingled, and some of flash.
 pub fn all_drives() -> BoxedStrategy<DriveParams> {
-    (drives(), option::weighted(0.3, translations()))
-        .prop_map(|(drive, translation)| {
-            translation.and_then(|translation| shingled(&drive, translation)).unwrap_or(drive)
+    (drives(), option::weighted(0.3, translations()), option::weighted(0.2, dies()))
+        .prop_map(|(drive, translation, dies)| {
+            let flash = dies.and_then(|dies| flash(&drive, dies));
+            let shingled = || translation.and_then(|translation| shingled(&drive, translation));
+            flash.or_else(shingled).unwrap_or(drive)
         })
         .boxed()
+}
+
+/// Dies whose buffer is full after a few writes.
+fn dies() -> impl Strategy<Value = FlashParams> {
+    let pages = (1u32..9, 1u64..5, 1u64..20);
+    let times = (prop::collection::vec(1u64..200, 1..4), 1u64..3_000, 0u64..2_000, 0u64..20);
+    let writes = (1u64..100, 0u64..300, any::<[bool; 2]>(), option::weighted(0.3, (1u64..2_000, 1u64..900)));
+    (pages, 0u64..200, times, writes).prop_map(
+        |(
+            (dies, ways, stripe),
+            ahead,
+            (read, program, flush, idle),
+            (size, more, [early, protected], slc),
+        )| {
+            let read: Vec<Span> = read.into_iter().map(us).collect();
+            FlashParams {
+                dies,
+                page: Sectors::new(stripe * ways.min(dies.into())),
+                stripe: Sectors::new(stripe),
+                read: ReadTimes::new(&read).expect("one to three"),
+                read_ahead: Sectors::new(ahead),
+                program_size: Sectors::new(size),
+                program: us(program),
+                slc: slc.map(|(size, program)| SlcParams { size: Sectors::new(size), program: us(program) }),
+                buffer: Sectors::new(size + more),
+                answers_early: early,
+                is_protected: protected,
+                flush: us(flush),
+                idle: ms(idle),
+            }
+        },
+    )
+}
+
+/// A drive of flash of the same capacity that speaks the same protocol, or NVMe; `None` where it cannot be.
+fn flash(drive: &DriveParams, dies: FlashParams) -> Option<DriveParams> {
+    let capacity = DriveModel::new(drive).ok()?.capacity();
+    let DriveParams { firmware, protocol, ref duration_limits, exchange, ref faults, .. } = *drive;
+    let has_time = |time: Span| time.max(us(5));
+    let plain = DriveParams::flash(capacity, dies);
+    let params = DriveParams {
+        firmware: FirmwareParams {
+            read_completion: has_time(firmware.read_completion),
+            write_completion: has_time(firmware.write_completion),
+            ..firmware
+        },
+        link: LinkParams { rate: drive.link.rate, write_rate: drive.link.write_rate, ..plain.link },
+        queue: QueueParams { depth: drive.queue.depth, ..QueueParams::NONE },
+        protocol: if protocol == Protocol::AtaTcq { Protocol::Nvme } else { protocol },
+        duration_limits: duration_limits.clone(),
+        exchange,
+        faults: faults.clone(),
+        ..plain
+    };
+    DriveModel::new(&params).is_ok().then_some(params)
 }
 
 /// Translations whose media cache is full soon, and that clean in slices of a few accesses.
@@ -589,7 +648,7 @@ fn shingled(drive: &DriveParams, translation: ShingledParams) -> Option<DrivePar
         outer_last: u32::from(translation.merged_extents.is_multiple_of(2)),
         ..drive.geometry.clone()
     };
-    let params = DriveParams { geometry, shingled: Some(translation), ..drive.clone() };
+    let params = DriveParams { geometry, medium: Medium::Shingled(translation), ..drive.clone() };
     DriveModel::new(&params).is_ok().then_some(params)
 }
 

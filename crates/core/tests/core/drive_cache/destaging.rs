@@ -167,7 +167,12 @@ fn data_that_go_at_once_land_as_without_a_cache() {
     {
         let at_once = WriteBackParams { destage: Destage::AtOnce, ..keeping(500, 4) };
         let rate = rate.map(|rate| Rate::from_bytes_per_s(rate).unwrap());
-        let link = LinkParams { rate, write_rate: None, write_data: WriteData::WhilePositioning };
+        let link = LinkParams {
+            rate,
+            write_rate: None,
+            write_data: WriteData::WhilePositioning,
+            full_duplex: false,
+        };
         let back = DriveParams { link, ..writing(at_once) };
         let through = DriveParams { link, cache: Some(cache(1_000, 8)), ..back.clone() };
         let lands = |params: &DriveParams, wait: Span, first: u64| {

@@ -134,6 +134,7 @@ fn written_data_are_there_once_the_link_has_brought_them() {
             rate: Rate::from_bytes_per_s(5_120_000),
             write_rate: None,
             write_data: WriteData::WhilePositioning,
+            full_duplex: false,
         };
         let cache = CacheParams { write_back: Some(keeping(100, 4)), ..cache(1_000, 8) };
         let mut rig = Rig::new(&DriveParams { link, ..cached(cache) });

@@ -15,7 +15,7 @@ const PARITY: Level = Level::Parity { parities: 1, rotation: Rotation::LeftSymme
 /// Behind a link of a megabyte per second: a sector takes 512 us.
 fn slow_link(write_data: WriteData) -> DriveParams {
     let rate = Rate::from_bytes_per_s(1_000_000);
-    DriveParams { link: LinkParams { rate, write_rate: None, write_data }, ..small() }
+    DriveParams { link: LinkParams { rate, write_rate: None, write_data, full_duplex: false }, ..small() }
 }
 
 fn write(content: Content) -> Command {

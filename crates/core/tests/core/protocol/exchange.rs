@@ -41,7 +41,12 @@ fn bare(write_data: WriteData) -> impl Strategy<Value = DriveParams> {
             read_completion: completion,
             write_completion: completion,
         };
-        let link = LinkParams { rate: rate.and_then(Rate::from_bytes_per_s), write_rate: None, write_data };
+        let link = LinkParams {
+            rate: rate.and_then(Rate::from_bytes_per_s),
+            write_rate: None,
+            write_data,
+            full_duplex: false,
+        };
         let exchange = ExchangeParams { release, service, bridge };
         DriveParams { firmware, link, exchange, ..drive() }
     })

@@ -187,7 +187,7 @@ impl Mechanics {
         let none = (first, (Lba::ZERO, Lba::ZERO));
         let Some(cache) = &self.model.cache else { return none };
         let chosen = flight.service.served == Served::Chosen && flight.landing.is_whole();
-        if !(cache.keeps_passing && chosen) || self.model.shingled.is_some() {
+        if !(cache.keeps_passing && chosen) || self.model.medium.shingled().is_some() {
             return none;
         }
         let (geometry, sought) = (&self.model.mechanism.geometry, flight.media.sought);

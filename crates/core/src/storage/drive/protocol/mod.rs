@@ -3,14 +3,15 @@
 //!
 //! The protocol in force is the one that controller and drive share. Each is one file that opens with its
 //! rules and their source; [`task_set`] enforces the task attributes, [`conflicts`] restricted reordering. The
-//! costs of an exchange are in [`ExchangeParams`]. A further protocol, such as one with several submission
-//! queues, is one more variant with its own file.
+//! costs of an exchange are in [`ExchangeParams`]. A further protocol is one more variant with its
+//! own file.
 pub(crate) mod ata_tcq;
 pub(crate) mod conflicts;
 pub(crate) mod duration;
 pub(crate) mod names;
 pub(crate) mod ncq;
 pub(crate) mod none;
+pub(crate) mod nvme;
 pub(crate) mod scsi_tcq;
 pub(crate) mod task_set;
 
@@ -32,6 +33,8 @@ pub enum Protocol {
     AtaTcq,
     /// SATA native command queueing.
     Ncq(NcqParams),
+    /// NVM Express.
+    Nvme,
 }
 
 /// Which other commands an error clears.
@@ -53,6 +56,7 @@ impl Protocol {
             Protocol::ScsiTcq(_) => scsi_tcq::DEPTH_MAX,
             Protocol::AtaTcq => ata_tcq::TAGS,
             Protocol::Ncq(_) => ncq::TAGS,
+            Protocol::Nvme => nvme::TAGS,
         }
     }
 
@@ -63,6 +67,7 @@ impl Protocol {
             Protocol::ScsiTcq(scsi) => scsi.tags,
             Protocol::AtaTcq => ata_tcq::TAGS,
             Protocol::Ncq(_) => ncq::TAGS,
+            Protocol::Nvme => nvme::TAGS,
         }
     }
 
@@ -80,6 +85,7 @@ impl Protocol {
             Protocol::ScsiTcq(_) => true,
             Protocol::AtaTcq => ata_tcq::allows(command.attribute),
             Protocol::Ncq(_) => ncq::allows(command.attribute),
+            Protocol::Nvme => nvme::allows(command.attribute),
         };
         let priority = match command.priority {
             Priority::Normal => true,
@@ -122,7 +128,7 @@ impl Protocol {
     /// Which other commands a failed command clears.
     pub fn clears(self) -> Clears {
         match self {
-            Protocol::None => Clears::Nothing,
+            Protocol::None | Protocol::Nvme => Clears::Nothing,
             Protocol::ScsiTcq(scsi) => scsi.clears(),
             Protocol::AtaTcq | Protocol::Ncq(_) => Clears::All,
         }
@@ -131,12 +137,17 @@ impl Protocol {
     /// Whether nothing begins between an error and the host's reaction to it; in any task set, which is
     /// simpler than the standard.
     pub fn stops_at_error(self) -> bool {
-        self.clears() != Clears::Nothing || matches!(self, Protocol::ScsiTcq(scsi) if scsi.naca.is_set())
+        self.clears() != Clears::Nothing || self.leaves_any_allegiance()
     }
 
     /// Whether an error of this initiator leaves an auto contingent allegiance.
     pub fn leaves_allegiance(self, initiator: u16) -> bool {
         matches!(self, Protocol::ScsiTcq(scsi) if scsi.naca.is_set_by(initiator))
+    }
+
+    /// Whether an error of any initiator leaves an auto contingent allegiance.
+    pub fn leaves_any_allegiance(self) -> bool {
+        matches!(self, Protocol::ScsiTcq(scsi) if scsi.naca.is_set())
     }
 
     /// Whether each initiator has a task set of its own.
@@ -145,9 +156,9 @@ impl Protocol {
     }
 
     /// Whether the host's error handler runs after an error before anything is resent: it does unless the
-    /// sense data come with the status (SCSI without NACA), on which the host then acts at once.
+    /// sense data come with the status (SCSI without NACA, NVMe), on which the host then acts at once.
     pub fn wakes_error_handler(self, initiator: u16) -> bool {
-        !matches!(self, Protocol::ScsiTcq(_)) || self.leaves_allegiance(initiator)
+        !matches!(self, Protocol::ScsiTcq(_) | Protocol::Nvme) || self.leaves_allegiance(initiator)
     }
 
     /// Whether the data of one command may reach the host out of address order.
@@ -162,7 +173,7 @@ impl Protocol {
     pub fn releases(self, command: &Command, continues: bool) -> bool {
         let tagged = command.attribute != Attribute::Untagged;
         match self {
-            Protocol::None | Protocol::Ncq(_) => false,
+            Protocol::None | Protocol::Ncq(_) | Protocol::Nvme => false,
             Protocol::AtaTcq => tagged && !continues,
             Protocol::ScsiTcq(scsi) => scsi.disconnects,
         }

@@ -8,7 +8,7 @@ mod tasks;
 use super::disconnect::DisconnectParams;
 use super::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
 use super::mechanism::SettleParams;
-use super::params::{DriveModel, DriveParams, FirmwareParams, LinkParams, WriteData};
+use super::params::{DriveModel, DriveParams, FirmwareParams, LinkParams, Medium, WriteData};
 use super::protocol::{ExchangeParams, Protocol, ScsiParams};
 use super::queue::{Order, PositionKnowledge, QueueParams};
 use super::seek::SeekParams;
@@ -44,7 +44,12 @@ fn params(depth: u32) -> DriveParams {
         settle: SettleParams::default(),
         scatter: None,
         firmware: FirmwareParams::default(),
-        link: LinkParams { rate: None, write_rate: None, write_data: WriteData::WhilePositioning },
+        link: LinkParams {
+            rate: None,
+            write_rate: None,
+            write_data: WriteData::WhilePositioning,
+            full_duplex: false,
+        },
         queue: QueueParams {
             depth,
             order: Order::Sptf,
@@ -56,7 +61,7 @@ fn params(depth: u32) -> DriveParams {
         exchange: ExchangeParams::default(),
         disconnect: DisconnectParams::default(),
         cache: None,
-        shingled: None,
+        medium: Medium::Conventional,
         faults: None,
     }
 }

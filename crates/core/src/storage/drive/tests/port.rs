@@ -30,7 +30,7 @@ proptest! {
         started in 0u64..10_000_000, rotation in 0u64..TURN, transfer in 1u64..10_000_000,
     ) {
         let rate = Rate::from_bytes_per_s(512_000_000 / sector_us);
-        let link = LinkParams { rate, write_rate: None, write_data: WriteData::WhilePositioning };
+        let link = LinkParams { rate, write_rate: None, write_data: WriteData::WhilePositioning, full_duplex: false };
         let cache = CacheParams { write_first: Sectors::new(first), ..CacheParams::reading_on(Sectors::new(100)) };
         let flow = link.time_of(Access::Write, Sectors::new(8)).as_ns();
         let (at, passage) = (Instant::from_ns, passage(1_000_000, rotation, transfer));
@@ -92,7 +92,12 @@ proptest! {
 #[test]
 fn the_link_is_free_behind_the_last_data() {
     let rate = Rate::from_bytes_per_s(512_000).unwrap();
-    let link = LinkParams { rate: Some(rate), write_rate: None, write_data: WriteData::BeforePositioning };
+    let link = LinkParams {
+        rate: Some(rate),
+        write_rate: None,
+        write_data: WriteData::BeforePositioning,
+        full_duplex: false,
+    };
     let completions = FirmwareParams {
         read_completion: Span::from_us(3),
         write_completion: Span::from_us(5),
