@@ -171,7 +171,7 @@ pub struct Point {
 pub struct Log {
     /// The end of the warm-up: the log begins with what completes after it.
     pub logged_from_ns: u64,
-    /// Null for a target without platters, which logs no command.
+    /// Null for a target without platters: a drive of flash, or none, which logs no command.
     pub platter: Option<Platter>,
     pub commands: Vec<CommandRecord>,
     /// The commands of an array's members, until the last of the logged commands was done; left out where

@@ -13,6 +13,7 @@ from drivelab.cli.run_options import Quiet, check_form
 from drivelab.errors import InputError
 from drivelab.report.csv_text import rows_csv, tables_csv
 from drivelab.scenarios import catalogue as known
+from drivelab.scenarios.catalogue_choice import Medium, chosen
 from drivelab.scenarios.catalogue_tables import facts_table, heading, list_table, source_lines, value_text
 
 
@@ -25,6 +26,13 @@ def catalogue(
             "without it, list all",
             autocompletion=completion.everything,
         ),
+    ] = None,
+    kind: Annotated[
+        Medium | None, typer.Option("--kind", help="Only drives of this kind: conventional, shingled, or flash")
+    ] = None,
+    year: Annotated[
+        str | None,
+        typer.Option("--year", help="Only drives of these years: 2014, 2014..2020, 2014.. or ..2020", metavar="YEARS"),
     ] = None,
     as_toml: Annotated[
         bool, typer.Option("--toml", help="The file itself, with sources and comments, to edit")
@@ -41,17 +49,24 @@ def catalogue(
         emit(known.catalogue_text(name))
         return Exit.OK
     if name is None or name in known.catalogue_kinds():
-        kinds = {kind: known.entries(kind) for kind in known.catalogue_kinds() if name in (None, kind)}
+        wanted = "drives" if name is None and (kind or year) else name
+        kinds = {one: known.entries(one) for one in known.catalogue_kinds() if wanted in (None, one)}
+        if kind or year:
+            if wanted != "drives":
+                raise InputError("--kind and --year are of drives: leave them out, or list the drives")
+            kinds["drives"] = chosen(kinds["drives"], kind, year)
         if as_json:
             emit_json(kinds)
         elif as_csv:
-            emit(tables_csv(list_table(kind, entries) for kind, entries in kinds.items()))
+            emit(tables_csv(list_table(one, entries) for one, entries in kinds.items()))
         else:
-            for number, (kind, entries) in enumerate(kinds.items()):
+            for number, (one, entries) in enumerate(kinds.items()):
                 if number:
                     emit("")
-                emit_table(list_table(kind, entries))
+                emit_table(list_table(one, entries))
         return Exit.OK
+    if kind or year:
+        raise InputError(f"--kind and --year choose from the list: leave {name} out, or leave them out")
     entry = known.catalogue_entry(name)
     if as_json:
         emit_json(entry)

@@ -123,7 +123,7 @@ def start_of(name: str) -> Draft:
     facts = {
         fact["key"]: {part: fact[part] for part in ("value", "mark", "source")} for fact in entry["facts"]
     }
-    if "rpm" not in facts:
+    if "rpm" not in facts and "flash.dies" not in facts:
         raise InputError(f"{name} is no drive: a fit starts from a drive of the catalogue or a drive file")
     sources: dict[str, str] = {}
     for below in reversed(entry["bases"]):

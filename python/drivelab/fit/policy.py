@@ -321,10 +321,10 @@ def _traded(sweeps: Sweeps, best: Candidate, correlation: float | None) -> dict[
     }
 
 
-def rows_of(sweeps: Sweeps, draft: Draft) -> list[dict[str, Any]]:
+def rows_of(sweeps: Sweeps, draft: Draft, **run: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Each depth of each sweep: rate and 99th percentile, measured and simulated."""
     found = []
-    for sweep, entries in zip(sweeps.sweeps, sweeps.simulated(draft), strict=True):
+    for sweep, entries in zip(sweeps.sweeps, sweeps.simulated(draft, **run), strict=True):
         for place, entry in enumerate(entries):
             p99 = entry["latency_ns"]["p99"]
             found.append(

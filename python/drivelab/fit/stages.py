@@ -15,6 +15,8 @@ from pathlib import Path
 from drivelab import _core
 from drivelab.fit.chain_stage import fit_chain
 from drivelab.fit.contradictions import of_means, of_sweeps, of_time_and_sweep
+from drivelab.fit.dies import RUN as FLASH_RUN
+from drivelab.fit.dies import fit_dies, is_flash
 from drivelab.fit.draft import Draft
 from drivelab.fit.fitted import AT_BOUND
 from drivelab.fit.mechanics import FORM
@@ -137,6 +139,12 @@ def _trace(found: Found, measured: Measured, workers: int, tell: Tell) -> None:
 
 
 def _sweep(found: Found, measured: Measured, workers: int, tell: Tell) -> None:
+    if is_flash(found.draft):
+        sweeps = Sweeps(measured.sweeps, workers)
+        found.draft, fitted = fit_dies(sweeps, found.draft, measured.known, tell)
+        found.add(fitted)
+        found.sweep = rows_of(sweeps, found.draft, run=FLASH_RUN)
+        return
     kept, told = of_sweeps(measured.sweeps)
     found.tell(told)
     if lists := [*measured.chains, *measured.traces]:

@@ -7,7 +7,7 @@ better than any rate.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,9 +35,9 @@ class Sweeps:
         self.sweeps = sweeps
         self.workers = workers
 
-    def simulated(self, draft: Draft) -> list[list[dict[str, Any]]]:
+    def simulated(self, draft: Draft, run: Mapping[str, Any] = _RUN) -> list[list[dict[str, Any]]]:
         """The points of each sweep. Raises ScenarioError, RunError."""
-        plans = [draft.plan(_workload(sweep), _RUN) for sweep in self.sweeps]
+        plans = [draft.plan(_workload(sweep), run) for sweep in self.sweeps]
         found = _core.run(plans, self.workers)
         for entries in found:
             for entry in entries:

@@ -7,7 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drivelab.report.table import Cell, Table
+from drivelab.scenarios.catalogue_choice import medium
 
+# What a drive stores its data on: no fact of its file, but what its sections say.
+MEDIUM = "medium"
 # What the list shows of each kind, by the key of the fact.
 LISTED = {
     "drives": {
@@ -15,6 +18,7 @@ LISTED = {
         "model": "identity.model",
         "year": "identity.year",
         "interface": "identity.interface",
+        "kind": MEDIUM,
         "rpm": "rpm",
     },
     "controllers": {
@@ -36,6 +40,8 @@ def list_table(kind: str, entries: Sequence[Mapping[str, Any]]) -> Table:
     rows = []
     for entry in entries:
         facts = {fact["key"]: fact["value"] for fact in entry["facts"]}
+        if kind == "drives":
+            facts[MEDIUM] = medium(entry).upper() if medium(entry) != "flash" else "flash"
         rows.append([Cell(entry["name"]), *(Cell(str(facts.get(key, "-"))) for key in listed.values())])
     return Table([kind.removesuffix("s"), *listed], rows, left=frozenset(range(len(listed) + 1)))
 

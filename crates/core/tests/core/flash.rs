@@ -442,3 +442,14 @@ impl Rig {
         })
     }
 }
+
+#[test]
+fn every_die_is_used_again() {
+    let mut rig = Rig::new(FlashParams { answers_early: false, is_protected: true, ..dies() });
+    for number in 0..40 {
+        let fua = Command { force_unit_access: true, ..command(rig.next, Write, number % 25, 1) };
+        let (from, id) = (rig.now, rig.submit(fua));
+        assert_eq!(rig.wait_for(id, from), PROGRAM + ANSWER, "{number}");
+        rig.run(Read, number % 20, 1);
+    }
+}

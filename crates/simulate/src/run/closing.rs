@@ -70,6 +70,9 @@ fn platter(target: &TargetParams) -> Option<Platter> {
         TargetParams::Drive(model) | TargetParams::Wire(model) => model,
         TargetParams::System(system) => &system.drives[0],
     };
+    if model.medium.flash().is_some() {
+        return None;
+    }
     let cylinders = model.mechanism.geometry.cylinders();
     Some(Platter { rotation_ns: model.period.as_ns(), cylinders })
 }

@@ -4,6 +4,7 @@
 |---|---|---|
 | 10 000 rpm and more | 1e-16/bit | Cheetah 15K.7 and Savvio 10K.5 product manuals (1 sector in 10^16 bits) |
 | 7 200 rpm, 6 TB and more, or SCSI | 1e-15/bit | Barracuda ES.2 product manual; Hetzler 2012 for drives for servers |
+| flash | 1e-15/bit | JEDEC JESD218: the most that a drive for clients may have (for servers 1e-16) |
 | others: desktops, notebooks | 1e-14/bit | Hetzler, "Non-recoverable read errors and reliability", 2012 |
 
 A data sheet gives the most that its maker admits, so the figures are bounds rather than means. What drives did in the
@@ -49,6 +50,7 @@ class Assumed:
 FAST = Assumed("1e-16/bit", "drives of 10 000 rpm and more")
 NEARLINE = Assumed("1e-15/bit", "nearline drives")
 SCSI = Assumed("1e-15/bit", "SCSI drives of 7 200 rpm")
+FLASH = Assumed("1e-15/bit", "flash drives for clients")
 DESKTOP = Assumed("1e-14/bit", "desktop drives")
 
 
@@ -98,7 +100,9 @@ def _of_drive(overrides: tuple[Override, ...]) -> Assumed:
         # What is wrong with a drive is said where it is used.
         return NEARLINE
     platter: Mapping[str, Any] = point.get("platter") or {}
-    if platter and 60e9 / platter["rotation_ns"] >= _FAST_RPM:
+    if not platter:
+        return FLASH
+    if 60e9 / platter["rotation_ns"] >= _FAST_RPM:
         return FAST
     if planned.capacity_bytes(0) >= _NEARLINE_BYTES:
         return NEARLINE

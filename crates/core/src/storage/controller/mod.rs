@@ -89,7 +89,7 @@ impl Controller {
 
     /// Accepts a command from the host.
     pub fn submit(&mut self, context: &mut Context, drive: &mut Drive, command: &Command) {
-        // Only SCSI has several initiators: an ATA drive has one host port.
+        // Only SCSI has several initiators: an ATA drive has one host port, and so have most NVMe drives.
         let several = matches!(self.protocol, Protocol::ScsiTcq(_));
         let initiator = if several { command.initiator } else { 0 };
         let alone = initiator_queue::is_alone(command, self.protocol);
@@ -222,7 +222,7 @@ impl Controller {
         if queue.state == State::Full {
             queue.state = State::Flowing;
         }
-        if is_error(answer.outcome) && !matches!(self.protocol, Protocol::ScsiTcq(_)) {
+        if is_error(answer.outcome) && !matches!(self.protocol, Protocol::ScsiTcq(_) | Protocol::Nvme) {
             // An ATA drive's error keeps the host from sending more before it has processed the error.
             queue.state = State::Recovering;
         }
