@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -21,6 +22,7 @@ import drivelab
 import page
 import page_charts
 from drivelab import charts
+from drivelab.arrays.simulation import rebuild
 from drivelab.errors import ScenarioError
 
 pytestmark = pytest.mark.xdist_group("page")
@@ -34,6 +36,12 @@ CHECKS = [
     "the same commands go to both drives",
     "try runs what its forms say, by mouse",
     "try is used by keyboard alone",
+    "an array fails and is rebuilt, by mouse",
+    "the map of an array names member and sector, by mouse",
+    "a power cut is told for each policy",
+    "an array is used by keyboard alone",
+    "what an array cannot be is said, and the room goes on",
+    "a link restores an array",
     "errors are shown in their lines, as the command line has them",
     "the editor completes keys and words of the schema",
     "links restore the state of a room",
@@ -45,6 +53,10 @@ CHECKS = [
     "axe finds nothing serious",
     "nothing is said on the console, and no request leaves the origin",
 ]
+
+
+RECORDS = ["queue.json", "try.json", "array.json", "rebuild.json", "cut.json"]
+"""What the checks leave of a room's runs: each with its scenario, its command and its record."""
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +133,7 @@ def test_random_scenarios_give_the_points_of_native_runs_to_the_bit(seen: Seen, 
         assert entries == points
 
 
-@pytest.mark.parametrize("name", ["queue.json", "try.json"])
+@pytest.mark.parametrize("name", RECORDS)
 def test_a_record_of_the_page_is_the_record_of_the_same_text(seen: Seen, tmp_path: Path, name: str):
     found = seen.read(name)
     for number, one in enumerate(found.get("sides", [found])):
@@ -133,7 +145,7 @@ def test_a_record_of_the_page_is_the_record_of_the_same_text(seen: Seen, tmp_pat
         assert record["digest"] == (found["digest"] if "digest" in found else found["digests"][number])
 
 
-@pytest.mark.parametrize("name", ["queue.json", "try.json"])
+@pytest.mark.parametrize("name", RECORDS)
 def test_a_record_of_the_page_opens_in_the_command_line_with_its_digest(seen: Seen, tmp_path, run, name):
     found = seen.read(name)
     for one in found.get("sides", [found]):
@@ -143,7 +155,7 @@ def test_a_record_of_the_page_opens_in_the_command_line_with_its_digest(seen: Se
         assert f"same digest as page.json: {json.loads(one['record'])['digest']}" in again.stdout
 
 
-@pytest.mark.parametrize("name", ["queue.json", "try.json"])
+@pytest.mark.parametrize("name", RECORDS)
 def test_a_command_of_the_page_runs_to_the_same_digest(seen: Seen, run, name):
     found = seen.read(name)
     for one in found.get("sides", [found]):
@@ -165,6 +177,38 @@ def test_errors_of_the_page_are_those_of_the_package(seen: Seen, tmp_path: Path)
     for one, text in zip(problems, found["shown"], strict=True):
         assert text.startswith(f"scenario.toml:{one['line']}:{one['column']} {one['message']}")
         assert one["remedy"] is None or one["remedy"] in text
+
+
+def test_the_hours_of_a_rebuild_are_those_of_the_package(seen: Seen):
+    found = seen.read("rebuild.json")
+    expected = rebuild.extrapolated(json.loads(found["record"])["points"], rebuild.SHORT)
+    assert expected is not None
+    assert expected["duration_ns"] is not None
+    minutes, error = re.search(r"takes ([\d.]+) min under this load, ± ([\d.]+) %", found["said"]).groups()
+    assert float(minutes) == pytest.approx(expected["duration_ns"] / 60e9, rel=5e-3)
+    assert float(error) == pytest.approx(100 * expected["relative_error"], rel=5e-3)
+
+
+def test_the_table_of_a_power_cut_has_the_figures_of_its_record(seen: Seen):
+    found = seen.read("cut.json")
+    for point, shown in zip(json.loads(found["record"])["points"], found["shown"], strict=True):
+        cut = point["power_cut"]
+        figures = [cut["lost"]["commands"], cut["lost"]["sectors"]]
+        figures += [cut["in_flight"]["commands"], cut["in_flight"]["commands_torn"]]
+        names = ["rows", "rows_unfit", "rows_unfit_after_recovery"]
+        names += ["wrong_with_member_lost_in_cut_sectors", "wrong_with_member_lost_later_sectors"]
+        figures += [cut["array"][name] for name in names]
+        assert shown[1:] == [f"{figure:,}" for figure in figures]
+
+
+def test_what_an_array_cannot_be_is_said_as_the_package_says_it(seen: Seen, tmp_path: Path):
+    found = seen.read("array-problems.json")
+    path = tmp_path / "scenario.toml"
+    path.write_text(found["text"], encoding="utf-8")
+    with pytest.raises(ScenarioError) as caught:
+        drivelab.simulate(path)
+    for one, text in zip(caught.value.problems, found["shown"], strict=True):
+        assert text.startswith(one["message"])
 
 
 def test_the_grammar_of_the_page_is_that_of_the_package():

@@ -10,6 +10,8 @@
 mod abi;
 mod answers;
 mod catalogue;
+mod levels;
 mod runs;
+mod stripes;
 
 pub use answers::{Question, answer};

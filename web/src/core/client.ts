@@ -1,4 +1,5 @@
 // The core as the page sees it: questions go to a worker, which is replaced when a run is stopped or breaks.
+import type { LevelEntry, StripeMap } from "./arrays";
 import type { About, Answer, DriveEntry, Plan, Point, Problem, Scenario, Step } from "./answers";
 import type { FromWorker, ToWorker } from "./worker";
 import { load, type Loaded } from "./loading";
@@ -52,6 +53,22 @@ export class Core {
 
   async drives(): Promise<DriveEntry[]> {
     return (await this.ask({ ask: "drives" })).drives ?? [];
+  }
+
+  async levels(): Promise<LevelEntry[]> {
+    return (await this.ask({ ask: "levels" })).levels ?? [];
+  }
+
+  /** Where the addresses of a scenario's array lie. Throws Problems. */
+  async stripes(scenario: Scenario, part: { first_row?: number; rows?: number; addresses?: readonly number[] }): Promise<StripeMap> {
+    const answer = await this.ask({ ask: "stripes", scenario, ...part });
+    if (answer.problems !== undefined) throw new Problems(answer.problems.list, answer.problems.text);
+    return answer.stripes as StripeMap;
+  }
+
+  /** What histograms of a record count: values in ns, and how often each came. */
+  async histograms(texts: readonly string[]): Promise<[number, number][][]> {
+    return (await this.ask({ ask: "histograms", texts })).histograms ?? [];
   }
 
   async schema(): Promise<object> {
