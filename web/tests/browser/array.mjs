@@ -114,7 +114,7 @@ export const checks = {
   },
 
   async "what an array cannot be is said, and the room goes on"({ open, save }) {
-    const page = await array(open, "?length=1&at=0&level=raid1&members=2");
+    const page = await array(open, "?length=1&at=0&level=raid1&members=2&spare=-1");
     const before = await ranArray(page);
     await page.getByLabel("Level").selectOption("raid6");
     await ranArray(page, before);
