@@ -1,5 +1,6 @@
 //! The questions of a page and their answers.
 use crate::catalogue::{Entry, drives};
+use crate::facts::{Fact, facts};
 use crate::levels::{Level, levels};
 use crate::runs::{Begun, Run, Scenario, Stepped, ended, stepped};
 use crate::stripes;
@@ -25,6 +26,8 @@ pub enum Question {
     End { run: u64 },
     /// What histograms of a record count: values in ns and how often each came.
     Histograms { texts: Vec<String> },
+    /// What the file of a record's drive says, with the files that it is based on.
+    Facts { drive: String, files: BTreeMap<String, String> },
     /// The levels of an array.
     Levels,
     /// Where the addresses of a scenario's array lie.
@@ -45,6 +48,7 @@ enum Answer {
     Checked(Begun),
     Drives(Vec<Entry>),
     Histograms(Vec<Vec<(u64, u64)>>),
+    Facts(Vec<Fact>),
     Levels(Vec<Level>),
     Stripes(stripes::Map),
     /// Everything that is wrong with a scenario, and the same as the command line prints it.
@@ -95,6 +99,7 @@ fn of(question: Question, runs: &mut BTreeMap<u64, Run>, progress: &(dyn Fn(f64)
             Err(why) => Answer::Error(why),
         },
         Question::Histograms { texts } => counted(&texts),
+        Question::Facts { drive, files } => Answer::Facts(facts(&drive, &files)),
         Question::Levels => Answer::Levels(levels()),
         Question::Stripes(asked) => match asked.scenario.plan() {
             Ok(plan) => mapped(&asked, &plan),

@@ -10,6 +10,7 @@
 mod abi;
 mod answers;
 mod catalogue;
+mod facts;
 mod levels;
 mod runs;
 mod stripes;

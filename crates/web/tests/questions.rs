@@ -121,6 +121,16 @@ fn the_histograms_of_a_run_count_its_ios() {
 }
 
 #[test]
+fn the_facts_of_a_drive_are_those_of_its_file_over_its_base() {
+    let files = json!({"a.toml": "base = \"b\"\nrpm = \"5400rpm\"\n", "catalogue/drives/b.toml": "rpm = \"7200rpm\"\nwrite_cache = true\n"});
+    let found = asked(&json!({"ask": "facts", "drive": "a.toml", "files": files}));
+    let facts = found["facts"].as_array().expect("a list");
+    let value = |key: &str| facts.iter().find(|one| one["key"] == key).map(|one| one["value"].clone());
+    assert_eq!((value("rpm"), value("write_cache")), (Some(json!("5400rpm")), Some(json!(true))));
+    assert_eq!(asked(&json!({"ask": "facts", "drive": "c", "files": {}}))["facts"], json!([]));
+}
+
+#[test]
 fn the_schema_is_that_of_the_scenario() {
     assert_eq!(asked(&json!({"ask": "schema"}))["ok"], drivelab_scenario::schema());
 }

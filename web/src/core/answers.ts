@@ -136,6 +136,7 @@ export interface Answer {
   checked?: Plan;
   point?: Step;
   drives?: DriveEntry[];
+  facts?: { key: string; value: unknown }[];
   levels?: LevelEntry[];
   stripes?: StripeMap;
   histograms?: [number, number][][];

@@ -71,6 +71,11 @@ export class Core {
     return (await this.ask({ ask: "histograms", texts })).histograms ?? [];
   }
 
+  /** What the file of a record's drive says, with the files that it is based on. */
+  async facts(drive: string, files: Record<string, string>): Promise<{ key: string; value: unknown }[]> {
+    return (await this.ask({ ask: "facts", drive, files })).facts ?? [];
+  }
+
   async schema(): Promise<object> {
     return (await this.ask({ ask: "schema" })).ok as object;
   }
@@ -152,6 +157,7 @@ export class Core {
         if ("ready" in message) resolve();
         else if ("failed" in message) reject(new Error(message.failed));
         else if ("progress" in message) this.onProgress(message.progress);
+        else if ("read" in message) return;
         else if ("answer" in message) this.settle(message.id, (one) => one.resolve(JSON.parse(message.answer) as Answer));
         else {
           const words = `the model broke one of its own rules: this is a defect of drivelab, not of the scenario (${message.defect})`;

@@ -2,11 +2,12 @@
 import { Core } from "../core/client";
 import { ArrayRoom } from "../rooms/array/room";
 import { QueueRoom } from "../rooms/queue";
+import { RecordsRoom } from "../rooms/records/room";
 import { TryRoom } from "../rooms/try";
 import { h } from "./dom";
 import { fragmentOf, placeOf } from "./fragment";
 
-const ROOMS = { queue: QueueRoom, try: TryRoom, array: ArrayRoom } as const;
+const ROOMS = { queue: QueueRoom, try: TryRoom, array: ArrayRoom, records: RecordsRoom } as const;
 type Name = keyof typeof ROOMS;
 
 const isRoom = (name: string): name is Name => Object.hasOwn(ROOMS, name);

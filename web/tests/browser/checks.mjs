@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { array, checks as ofArray } from "./array.mjs";
 import { clipboard, download, tabTo } from "./doing.mjs";
+import { checks as ofRecords, someRecords } from "./records.mjs";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const SETTLED = { timeout: 60_000 };
@@ -58,10 +59,11 @@ async function write(page, text) {
 
 const BROKEN = 'name = "a try"\n\n[target]\ndrive = "wd-4tb-7200"\n\n[workload]\nrw = "randreed"\niodepth = 0\n\n[run]\nios = 10\n';
 
-const ROOMS = [queue, attempt, array];
+const roomsOf = (folder) => [queue, attempt, array, someRecords(folder)];
 
 export const checks = {
   ...ofArray,
+  ...ofRecords,
 
   async "the core runs random scenarios"({ open, cases, save }) {
     const page = await open();
@@ -305,8 +307,8 @@ export const checks = {
     assert.ok(await page.locator("noscript img, main img").first().evaluate((image) => image.naturalWidth > 0).catch(() => true));
   },
 
-  async "no room is wider than its window"({ open }) {
-    for (const room of ROOMS) {
+  async "no room is wider than its window"({ open, folder }) {
+    for (const room of roomsOf(folder)) {
       const page = await room(open);
       if (room !== queue) await page.locator(".chart svg").waitFor();
       for (const width of [380, 768, 1440, 3840]) {
@@ -319,8 +321,8 @@ export const checks = {
     }
   },
 
-  async "axe finds nothing serious"({ open }) {
-    for (const room of ROOMS) {
+  async "axe finds nothing serious"({ open, folder }) {
+    for (const room of roomsOf(folder)) {
       const page = await room(open, "", { colorScheme: "light" });
       if (room !== queue) await page.locator(".chart svg").waitFor();
       if (room === attempt) await page.locator(".cm-content").waitFor();
