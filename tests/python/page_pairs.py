@@ -32,14 +32,23 @@ PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {**SHORT, "rw": "randwrite", "target.write_cache": [True, False]},
         {**SHORT, "rw": "randwrite", "randseed": 3},
     ),
-    "a depth that fits several": ({**SHORT, "iodepth": 16, "target.queue.depth": [1, 8]}, {**SHORT, "iodepth": 16}),
-    "repeats": ({**SHORT, "iodepth": 2, "randseed": [1, 2, 3]}, {**SHORT, "iodepth": 2, "randseed": [4, 5, 6, 7]}),
+    "a depth that fits several": (
+        {**SHORT, "iodepth": 16, "target.queue.depth": [1, 8]},
+        {**SHORT, "iodepth": 16},
+    ),
+    "repeats": (
+        {**SHORT, "iodepth": 2, "randseed": [1, 2, 3]},
+        {**SHORT, "iodepth": 2, "randseed": [4, 5, 6, 7]},
+    ),
     "sizes": ({**SHORT, "bs": ["4k", "64k"]}, {**SHORT, "bs": ["4KiB", "1MiB"], "drive": OTHER}),
     "arrays": (
         {**SHORT, "level": "raid5", "members": 4, "iodepth": [2, 8]},
         {**SHORT, "level": "raid10", "members": 4, "iodepth": [2, 8]},
     ),
-    "many drives": ({**SHORT, "drive": ["wd-4tb-7200", OTHER]}, {**SHORT, "drive": [OTHER, "wd-4tb-7200"], "randseed": 5}),
+    "many drives": (
+        {**SHORT, "drive": ["wd-4tb-7200", OTHER]},
+        {**SHORT, "drive": [OTHER, "wd-4tb-7200"], "randseed": 5},
+    ),
     "nothing in common": ({**SHORT, "iodepth": 1}, {**SHORT, "rw": "write", "iodepth": 2}),
 }
 

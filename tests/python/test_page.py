@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import page_pairs
 import pytest
 
 import drivelab
 import page
 import page_charts
-import page_pairs
 from drivelab import charts
 from drivelab.arrays.simulation import rebuild
 from drivelab.comparison.beside import compare
@@ -233,15 +233,23 @@ def as_compared(found: dict[str, Any]) -> dict[str, Any]:
 
     keys = ("first", "other", "tell_apart", "differences", "percentiles", "not_matched")
     comparisons = [{key: one[key] for key in keys} for one in found["comparisons"]]
-    notes = [one["notes"] for one in found["records"]] if "fio" not in {one["kind"] for one in found["records"]} else []
-    return json.loads(json.dumps(rounded({"comparisons": comparisons, "verdict": found["verdict"], "notes": notes})))
+    notes = (
+        [one["notes"] for one in found["records"]]
+        if "fio" not in {one["kind"] for one in found["records"]}
+        else []
+    )
+    return json.loads(
+        json.dumps(rounded({"comparisons": comparisons, "verdict": found["verdict"], "notes": notes}))
+    )
 
 
 @pytest.mark.parametrize("name", [*page_pairs.PAIRS, *page_pairs.FILES])
 def test_records_are_compared_with_the_differences_and_the_verdict_of_the_package(seen: Seen, name: str):
     found, paths = seen.read("compared.json")[name], seen.read("pairs.json")[name]
     if name in page_pairs.REFUSED:
-        assert found["problems"][0].endswith("which the page does not read: give the file to `drivelab compare`")
+        assert found["problems"][0].endswith(
+            "which the page does not read: give the file to `drivelab compare`"
+        )
         return
     try:
         expected = compare(*paths, threshold_percent=5.0).to_dict()
