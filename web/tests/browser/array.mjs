@@ -127,6 +127,14 @@ export const checks = {
     await page.getByLabel("Members", { exact: true }).press("Enter");
     await ranArray(page);
     assert.equal(await page.locator(".problems li").count(), 0);
+    await page.getByLabel("Queue depth").selectOption("128");
+    await page.getByLabel("Length of the run, s").fill("3600");
+    await page.getByLabel("Length of the run, s").press("Enter");
+    await page.getByRole("button", { name: "Stop" }).click();
+    await page.getByText("Stopped; what has finished is below.").waitFor();
+    await page.getByLabel("Length of the run, s").fill("1");
+    await page.getByLabel("Length of the run, s").press("Enter");
+    await ranArray(page);
   },
 
   async "a link restores an array"({ open }) {

@@ -18,7 +18,7 @@ export function cutWords(cut: PowerCut): string {
   const { array } = cut;
   if (array === null) return lost + flushed;
   const what = array.what === "parity" ? "parity" : "copies";
-  const rows = array.rows_unfit === null ? ` No ${what} are left that could be compared.` : ` In ${count(array.rows_unfit)} of the ${count(array.rows)} rows that were written the ${what} did not fit when the power came back; after recovery in ${count(array.rows_unfit_after_recovery)}.`;
+  const rows = !array.rows ? ` No row was written whose ${what} could be compared.` : ` In ${count(array.rows_unfit)} of the ${count(array.rows)} rows that were written the ${what} did not fit when the power came back; after recovery in ${count(array.rows_unfit_after_recovery)}.`;
   const now = array.wrong_now_sectors ? ` ${count(array.wrong_now_sectors)} sectors of the missing member are wrong now.` : "";
   const start = array.is_started === false ? " Linux does not start the array as it is: it is dirty, and a member is missing." : "";
   return lost + flushed + rows + now + start;
@@ -58,16 +58,19 @@ export class CutView {
 
   show(points: readonly Point[]): void {
     this.points = [...points];
-    const heads = ["Write hole", "IOPS", "Lost writes", "Lost sectors", "Under way", "Torn", "Rows written", "Rows unfit", "After recovery", "Wrong, member fails in the cut", "Wrong, member fails later"];
+    const isWrong = points.some((point) => point.power_cut?.array?.wrong_now_sectors);
+    const heads = ["Write hole", "IOPS", "Lost writes", "Lost sectors", "Under way", "Torn", "Rows written", "Rows unfit", "After recovery", "Wrong, member fails in the cut", "Wrong, member fails later", ...(isWrong ? ["Wrong now"] : [])];
     const row = (point: Point) => {
       const cut = point.power_cut;
       if (!cut) return h("tr", {}, h("th", { scope: "row" }, words(policyOf(point))), h("td", { colspan: heads.length - 1 }, "The run ended before the cut."));
       const { array, lost, in_flight: flight } = cut;
-      const cells = [figure(point.iops), count(lost.commands), count(lost.sectors), count(flight.commands), count(flight.commands_torn), count(array?.rows), count(array?.rows_unfit), count(array?.rows_unfit_after_recovery), count(array?.wrong_with_member_lost_in_cut_sectors), count(array?.wrong_with_member_lost_later_sectors)];
+      // Without a member there is no parity that could be compared.
+      const compared = (value: number | null | undefined) => (array?.rows ? count(value) : "–");
+      const cells = [figure(point.iops), count(lost.commands), count(lost.sectors), count(flight.commands), count(flight.commands_torn), compared(array?.rows), compared(array?.rows_unfit), compared(array?.rows_unfit_after_recovery), compared(array?.wrong_with_member_lost_in_cut_sectors), compared(array?.wrong_with_member_lost_later_sectors), ...(isWrong ? [count(array?.wrong_now_sectors)] : [])];
       return h("tr", {}, h("th", { scope: "row" }, words(policyOf(point))), ...cells.map((cell) => h("td", {}, cell)));
     };
     this.table.replaceChildren(
-      h("table", { class: "wrapped left" }, h("caption", {}, "A row is unfit if its parity or copies do not match its data. Wrong: sectors of a member that the others would reconstruct wrongly, all members in turn."), h("thead", {}, h("tr", {}, ...heads.map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, ...points.map(row))),
+      h("table", { class: "wrapped left" }, h("caption", {}, "A row is unfit if its parity or copies do not match its data. Wrong: sectors of a member that the others would reconstruct wrongly, all members in turn; wrong now: of the missing member."), h("thead", {}, h("tr", {}, ...heads.map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, ...points.map(row))),
     );
     const policies = points.map(policyOf);
     const chosen = policies.includes(this.chosen) ? this.chosen : (policies[0] ?? "");

@@ -18,6 +18,8 @@ import { type Phase, type Setting, cutOf, mainOf, phasesOf, plainOf, settingOf, 
 
 const ORIGIN = "scenario.toml";
 const SECTOR_BYTES = 512;
+/** Outcomes that are kept for a change back. */
+const KEPT_MAX = 24;
 
 export class ArrayRoom {
   readonly element = h("section", { "aria-labelledby": "array-title" });
@@ -41,7 +43,7 @@ export class ArrayRoom {
   private readonly phases = new PhasesView();
   private readonly problems = h("ol", { class: "problems", "aria-label": "What is wrong", role: "alert" });
   private readonly status = h("p", { class: "status", role: "status" });
-  private readonly note = h("p", { class: "soft" });
+  private readonly note = h("p", { class: "soft lines" });
   private readonly bar = h("progress", { max: 1, value: 0, "aria-label": "Runs so far", hidden: true });
   private readonly start = h("button", { type: "button", class: "main", click: () => void this.change() }, "Run");
   private readonly halt = h("button", { type: "button", disabled: true, click: () => this.stop() }, "Stop");
@@ -244,7 +246,7 @@ export class ArrayRoom {
       const size = phase.isRebuild ? 16 : 4;
       const one = this.kept.get(phase.text) ?? (await this.measured(phase, progress(size)));
       if (wish !== this.wish) return;
-      this.kept.set(phase.text, one);
+      this.keep(phase.text, one);
       done += size;
       found.push({ ...one, phase });
       if (phase.isRebuild) this.rebuild = one;
@@ -254,6 +256,13 @@ export class ArrayRoom {
     const ios = points.reduce((sum, point) => sum + point.latency_ns.n, 0);
     this.status.textContent = `${figure(ios)} I/Os in ${((performance.now() - began) / 1000).toFixed(2)} s. Scenario ${outcome.plan.scenario_hash}, digest ${combinedDigest(outcome.points)}.`;
     this.element.dataset["digest"] = combinedDigest(outcome.points);
+  }
+
+  private keep(text: string, found: Found): void {
+    this.kept.delete(text);
+    this.kept.set(text, found);
+    const [oldest] = this.kept.keys();
+    if (this.kept.size > KEPT_MAX && oldest !== undefined) this.kept.delete(oldest);
   }
 
   private async measured(phase: Phase, progress: (at: number, of: number) => void): Promise<Found> {
@@ -266,6 +275,6 @@ export class ArrayRoom {
     this.problems.replaceChildren(...(failed ? [h("li", {}, failed)] : []));
     if (this.setting.what === "cut") this.cut.show(outcome.points);
     else if (outcome.points[0]) this.time.show(outcome.points[0]);
-    this.note.textContent = [...(this.setting.what === "cut" ? [] : outcome.plan.notes), rangeNote(ranged(outcome.points)) ?? ""].filter(Boolean).join(" ");
+    this.note.textContent = [...(this.setting.what === "cut" ? [] : outcome.plan.notes), rangeNote(ranged(outcome.points)) ?? ""].filter(Boolean).join("\n");
   }
 }

@@ -161,7 +161,7 @@ export class RecordsRoom {
     const { lines, holds } = verdictOf(this.found, this.share());
     const refused = this.found.refused.map(({ other, why }) => h("p", { class: "problem" }, `${other}: ${why}. \`drivelab compare\` has --ignore and --where for this.`));
     const parts = [h("h3", {}, "Verdict"), h("ul", { class: "notes verdict" }, ...lines.map((line) => h("li", {}, line))), ...refused];
-    if (this.share() !== undefined) parts.push(h("p", { class: "status" }, holds ? "The threshold is kept." : "The threshold is not kept."));
+    if (this.share() !== undefined) parts.push(h("p", { class: "status" }, !holds ? "The threshold is not kept." : refused.length > 0 ? "The threshold is kept by the records that could be compared." : "The threshold is kept."));
     return parts;
   }
 
