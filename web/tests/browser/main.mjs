@@ -21,6 +21,8 @@ async function open(place = "", options = {}) {
   const { files = false, ...more } = options;
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...more });
   await context.grantPermissions(files ? [] : ["clipboard-read", "clipboard-write"]);
+  // A busy machine takes its time: what never comes is a fault, not what comes late.
+  context.setDefaultTimeout(120_000);
   const opened = await context.newPage();
   const address = files ? `file://${join(page, "index.html")}` : host.address;
   opened.on("console", (message) => heard(`${message.type()}: ${message.text()}`));
