@@ -130,6 +130,19 @@ def loads_once(shared: Shared) -> Iterator[None]:
         yield
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Make groups (`xdist_group`) hold: all tests of a group run in one process, and set up once.
+
+    pytest-xdist 3.8 adds the group to a test's id where pytest before 9.2 kept it; pytest 9.2 keeps it elsewhere, and
+    without this no group holds.
+    """
+    for item in items:
+        named = vars(item).get("_nodeid", item.nodeid)
+        if named != item.nodeid:
+            item._id = type(item.id).parse(named)
+
+
 # A shell starts what it puts into the background with Ctrl-C ignored, and every command here would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

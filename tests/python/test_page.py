@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -15,13 +16,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import page_pairs
 import pytest
 
 import drivelab
 import page
 import page_charts
 from drivelab import charts
-from drivelab.errors import ScenarioError
+from drivelab.arrays.simulation import rebuild
+from drivelab.comparison.beside import compare
+from drivelab.errors import InputError, ScenarioError
+from drivelab.records.opening import open_record
 
 pytestmark = pytest.mark.xdist_group("page")
 
@@ -34,6 +39,17 @@ CHECKS = [
     "the same commands go to both drives",
     "try runs what its forms say, by mouse",
     "try is used by keyboard alone",
+    "an array fails and is rebuilt, by mouse",
+    "the map of an array names member and sector, by mouse",
+    "a power cut is told for each policy",
+    "an array is used by keyboard alone",
+    "what an array cannot be is said, and the room goes on",
+    "a link restores an array",
+    "records are compared as the package compares them",
+    "records are dropped, and a threshold is judged",
+    "records are used by keyboard alone",
+    "what is no record is said with its remedy",
+    "a file of more than 100 MB does not stop the page",
     "errors are shown in their lines, as the command line has them",
     "the editor completes keys and words of the schema",
     "links restore the state of a room",
@@ -45,6 +61,10 @@ CHECKS = [
     "axe finds nothing serious",
     "nothing is said on the console, and no request leaves the origin",
 ]
+
+
+RECORDS = ["queue.json", "try.json", "array.json", "rebuild.json", "cut.json"]
+"""What the checks leave of a room's runs: each with its scenario, its command and its record."""
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +101,8 @@ def seen(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Seen:
     cargo = ["cargo", "test", "--quiet", "--locked", "--package", "drivelab-web", "--test", "cases"]
     environment = os.environ | {"DRIVELAB_PAGE_CASES": str(folder / "cases.json")}
     subprocess.run(cargo, cwd=ROOT, env=environment, check=True, capture_output=True)
+    pairs = {name: list(map(str, paths)) for name, paths in page_pairs.written(folder).items()}
+    (folder / "pairs.json").write_text(json.dumps(pairs), encoding="utf-8")
     program = ["node", "tests/browser/main.mjs", str(built), browser, str(folder)]
     done = subprocess.run(program, cwd=page.WEB, check=True, capture_output=True, text=True, encoding="utf-8")
     return Seen(json.loads(done.stdout), folder)
@@ -121,7 +143,7 @@ def test_random_scenarios_give_the_points_of_native_runs_to_the_bit(seen: Seen, 
         assert entries == points
 
 
-@pytest.mark.parametrize("name", ["queue.json", "try.json"])
+@pytest.mark.parametrize("name", RECORDS)
 def test_a_record_of_the_page_is_the_record_of_the_same_text(seen: Seen, tmp_path: Path, name: str):
     found = seen.read(name)
     for number, one in enumerate(found.get("sides", [found])):
@@ -133,7 +155,7 @@ def test_a_record_of_the_page_is_the_record_of_the_same_text(seen: Seen, tmp_pat
         assert record["digest"] == (found["digest"] if "digest" in found else found["digests"][number])
 
 
-@pytest.mark.parametrize("name", ["queue.json", "try.json"])
+@pytest.mark.parametrize("name", RECORDS)
 def test_a_record_of_the_page_opens_in_the_command_line_with_its_digest(seen: Seen, tmp_path, run, name):
     found = seen.read(name)
     for one in found.get("sides", [found]):
@@ -143,7 +165,7 @@ def test_a_record_of_the_page_opens_in_the_command_line_with_its_digest(seen: Se
         assert f"same digest as page.json: {json.loads(one['record'])['digest']}" in again.stdout
 
 
-@pytest.mark.parametrize("name", ["queue.json", "try.json"])
+@pytest.mark.parametrize("name", RECORDS)
 def test_a_command_of_the_page_runs_to_the_same_digest(seen: Seen, run, name):
     found = seen.read(name)
     for one in found.get("sides", [found]):
@@ -165,6 +187,103 @@ def test_errors_of_the_page_are_those_of_the_package(seen: Seen, tmp_path: Path)
     for one, text in zip(problems, found["shown"], strict=True):
         assert text.startswith(f"scenario.toml:{one['line']}:{one['column']} {one['message']}")
         assert one["remedy"] is None or one["remedy"] in text
+
+
+def test_the_hours_of_a_rebuild_are_those_of_the_package(seen: Seen):
+    found = seen.read("rebuild.json")
+    expected = rebuild.extrapolated(json.loads(found["record"])["points"], rebuild.SHORT)
+    assert expected is not None
+    assert expected["duration_ns"] is not None
+    minutes, error = re.search(r"takes ([\d.]+) min under this load, ± ([\d.]+) %", found["said"]).groups()
+    assert float(minutes) == pytest.approx(expected["duration_ns"] / 60e9, rel=5e-3)
+    assert float(error) == pytest.approx(100 * expected["relative_error"], rel=5e-3)
+
+
+def test_the_table_of_a_power_cut_has_the_figures_of_its_record(seen: Seen):
+    found = seen.read("cut.json")
+    for point, shown in zip(json.loads(found["record"])["points"], found["shown"], strict=True):
+        cut = point["power_cut"]
+        figures = [cut["lost"]["commands"], cut["lost"]["sectors"]]
+        figures += [cut["in_flight"]["commands"], cut["in_flight"]["commands_torn"]]
+        names = ["rows", "rows_unfit", "rows_unfit_after_recovery"]
+        names += ["wrong_with_member_lost_in_cut_sectors", "wrong_with_member_lost_later_sectors"]
+        figures += [cut["array"][name] for name in names]
+        assert shown[1:] == [f"{figure:,}" for figure in figures]
+
+
+def test_what_an_array_cannot_be_is_said_as_the_package_says_it(seen: Seen, tmp_path: Path):
+    found = seen.read("array-problems.json")
+    path = tmp_path / "scenario.toml"
+    path.write_text(found["text"], encoding="utf-8")
+    with pytest.raises(ScenarioError) as caught:
+        drivelab.simulate(path)
+    for one, text in zip(caught.value.problems, found["shown"], strict=True):
+        assert text.startswith(one["message"])
+
+
+def as_compared(found: dict[str, Any]) -> dict[str, Any]:
+    """What the page has of a comparison, numbers to twelve digits; texts as they are."""
+
+    def rounded(value: Any) -> Any:  # noqa: ANN401 - any part of JSON
+        if isinstance(value, dict):
+            return {key: rounded(one) for key, one in value.items()}
+        if isinstance(value, list):
+            return [rounded(one) for one in value]
+        return float(f"{value:.9g}") if isinstance(value, float) else value
+
+    keys = ("first", "other", "tell_apart", "differences", "percentiles", "not_matched")
+    comparisons = [{key: one[key] for key in keys} for one in found["comparisons"]]
+    notes = (
+        [one["notes"] for one in found["records"]]
+        if "fio" not in {one["kind"] for one in found["records"]}
+        else []
+    )
+    return json.loads(
+        json.dumps(rounded({"comparisons": comparisons, "verdict": found["verdict"], "notes": notes}))
+    )
+
+
+@pytest.mark.parametrize("name", [*page_pairs.PAIRS, *page_pairs.FILES])
+def test_records_are_compared_with_the_differences_and_the_verdict_of_the_package(seen: Seen, name: str):
+    found, paths = seen.read("compared.json")[name], seen.read("pairs.json")[name]
+    if name in page_pairs.REFUSED:
+        assert found["problems"][0].endswith(
+            "which the page does not read: give the file to `drivelab compare`"
+        )
+        return
+    try:
+        expected = compare(*paths, threshold_percent=5.0).to_dict()
+    except InputError as error:
+        # The page names the file, and not its folder.
+        why = re.sub(r"\S*/(?=[\w.-]+\.json)", "", str(error)).partition("; ignore")[0]
+        assert why in found["problems"][0]
+        return
+    assert found["shown"] == expected["verdict"]["lines"]
+    assert as_compared(found["document"]) == as_compared(expected)
+
+
+def test_what_is_no_record_is_refused_for_the_reason_of_the_package(seen: Seen, tmp_path: Path):
+    found = seen.read("damaged.json")
+    for (name, text), shown in zip(found["texts"].items(), found["shown"], strict=True):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(InputError):
+            open_record(str(path))
+        assert shown.startswith(f"{name}: ")
+    whole = "\n".join(found["shown"])
+    for why in (
+        "it is empty; a record is JSON",
+        "it holds a list; a record is a JSON object",
+        "was the run ended before it had printed all?",
+        "this is no JSON",
+        "take the drivelab that wrote it, or a newer one",
+        "it has neither record_version nor fio's `fio version` (its keys: a, b)",
+        "this is the JSON of `drivelab scan`",
+        "iops is -5; it is a number from 0 on, or null",
+        "the record has no points: nothing was measured in it",
+        "a histogram of the record cannot be read",
+    ):
+        assert why in whole
 
 
 def test_the_grammar_of_the_page_is_that_of_the_package():

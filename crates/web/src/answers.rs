@@ -1,6 +1,9 @@
 //! The questions of a page and their answers.
 use crate::catalogue::{Entry, drives};
+use crate::facts::{Fact, facts};
+use crate::levels::{Level, levels};
 use crate::runs::{Begun, Run, Scenario, Stepped, ended, stepped};
+use crate::stripes;
 use drivelab_scenario::{Plan, Problems, schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -21,6 +24,14 @@ pub enum Question {
     Step { run: u64 },
     /// Forgets a run, whether all of its points have been run or not.
     End { run: u64 },
+    /// What histograms of a record count: values in ns and how often each came.
+    Histograms { texts: Vec<String> },
+    /// What the file of a record's drive says, with the files that it is based on.
+    Facts { drive: String, files: BTreeMap<String, String> },
+    /// The levels of an array.
+    Levels,
+    /// Where the addresses of a scenario's array lie.
+    Stripes(stripes::Asked),
     /// The drives of the catalogue.
     Drives,
     /// The JSON Schema of a scenario.
@@ -36,6 +47,10 @@ enum Answer {
     Point(Stepped),
     Checked(Begun),
     Drives(Vec<Entry>),
+    Histograms(Vec<Vec<(u64, u64)>>),
+    Facts(Vec<Fact>),
+    Levels(Vec<Level>),
+    Stripes(stripes::Map),
     /// Everything that is wrong with a scenario, and the same as the command line prints it.
     Problems {
         list: Problems,
@@ -83,6 +98,13 @@ fn of(question: Question, runs: &mut BTreeMap<u64, Run>, progress: &(dyn Fn(f64)
             Ok(points) => Answer::Ok(json!({ "points": points })),
             Err(why) => Answer::Error(why),
         },
+        Question::Histograms { texts } => counted(&texts),
+        Question::Facts { drive, files } => Answer::Facts(facts(&drive, &files)),
+        Question::Levels => Answer::Levels(levels()),
+        Question::Stripes(asked) => match asked.scenario.plan() {
+            Ok(plan) => mapped(&asked, &plan),
+            Err(problems) => refused(problems),
+        },
         Question::Drives => Answer::Drives(drives()),
         Question::Schema => Answer::Ok(schema()),
     }
@@ -97,6 +119,18 @@ fn begin(plan: Plan, log: u64, runs: &mut BTreeMap<u64, Run>) -> Answer {
 
 fn checked(begun: Result<Begun, String>) -> Answer {
     begun.map_or_else(Answer::Error, Answer::Checked)
+}
+
+fn counted(texts: &[String]) -> Answer {
+    let counts = texts.iter().map(|text| {
+        if text.is_empty() { Ok(Vec::new()) } else { drivelab_record::counts_of_hdr_base64(text) }
+    });
+    counts.collect::<Result<_, _>>().map_or_else(Answer::Error, Answer::Histograms)
+}
+
+fn mapped(asked: &stripes::Asked, plan: &Plan) -> Answer {
+    let setups: Vec<_> = plan.points.iter().map(|point| &point.setup).collect();
+    stripes::map(asked, &setups).map_or_else(Answer::Error, Answer::Stripes)
 }
 
 fn refused(list: Problems) -> Answer {

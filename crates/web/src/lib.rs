@@ -10,6 +10,9 @@
 mod abi;
 mod answers;
 mod catalogue;
+mod facts;
+mod levels;
 mod runs;
+mod stripes;
 
 pub use answers::{Question, answer};

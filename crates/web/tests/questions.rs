@@ -84,6 +84,53 @@ fn the_catalogue_lists_its_drives_with_inherited_facts() {
 }
 
 #[test]
+fn the_levels_run_with_the_fewest_members_that_they_say() {
+    let found = asked(&json!({"ask": "levels"}));
+    let levels = found["levels"].as_array().expect("a list");
+    assert_eq!(levels.len(), 15);
+    for one in levels {
+        let (name, least) =
+            (one["name"].as_str().expect("a name"), one["least_members"].as_u64().expect("a number"));
+        let text = |members: u64| {
+            let unit = if one["stripe_unit"] == true { "stripe_unit = \"64KiB\"" } else { "" };
+            let spares = if one["redundancy"] == true { "scrub_at = \"1s\"" } else { "" };
+            let hole = if one["write_hole"] == true { "write_hole = \"open\"" } else { "" };
+            format!(
+                "[target]\ndrive = \"wd-4tb-7200\"\n[target.array]\nlevel = \"{name}\"\nmembers = {members}\n\
+                 {unit}\n{spares}\n{hole}\n[workload]\nrw = \"randread\"\n[run]\nios = 1\n"
+            )
+        };
+        let found = asked(&json!({"ask": "check", "text": text(least)}));
+        assert!(found["checked"].is_object(), "{name}: {found}");
+        if least > 1 {
+            let found = asked(&json!({"ask": "check", "text": text(least - 1)}));
+            assert!(found["problems"].is_object(), "{name}: {found}");
+        }
+    }
+}
+
+#[test]
+fn the_histograms_of_a_run_count_its_ios() {
+    let run = asked(&json!({"ask": "begin", "text": SWEEP}))["checked"]["run"].clone();
+    let step = asked(&json!({"ask": "step", "run": run}))["point"].clone();
+    let found = asked(&json!({"ask": "histograms", "texts": [entry(&step)["read"]["histogram"], ""]}));
+    let counts = found["histograms"][0].as_array().expect("pairs");
+    assert_eq!(counts.iter().map(|pair| pair[1].as_u64().expect("a count")).sum::<u64>(), 40);
+    assert_eq!(found["histograms"][1], json!([]));
+    assert!(asked(&json!({"ask": "histograms", "texts": ["x"]}))["error"].is_string());
+}
+
+#[test]
+fn the_facts_of_a_drive_are_those_of_its_file_over_its_base() {
+    let files = json!({"a.toml": "base = \"b\"\nrpm = \"5400rpm\"\n", "catalogue/drives/b.toml": "rpm = \"7200rpm\"\nwrite_cache = true\n"});
+    let found = asked(&json!({"ask": "facts", "drive": "a.toml", "files": files}));
+    let facts = found["facts"].as_array().expect("a list");
+    let value = |key: &str| facts.iter().find(|one| one["key"] == key).map(|one| one["value"].clone());
+    assert_eq!((value("rpm"), value("write_cache")), (Some(json!("5400rpm")), Some(json!(true))));
+    assert_eq!(asked(&json!({"ask": "facts", "drive": "c", "files": {}}))["facts"], json!([]));
+}
+
+#[test]
 fn the_schema_is_that_of_the_scenario() {
     assert_eq!(asked(&json!({"ask": "schema"}))["ok"], drivelab_scenario::schema());
 }

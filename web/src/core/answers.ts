@@ -1,4 +1,8 @@
-// What the core answers, as `crates/web` writes it, and the parts of a record that the page reads.
+// What the core answers, as `crates/web` writes it, and the parts of a record that the page reads; those that tell of an array are in
+// `arrays.ts`.
+import type { ArrayReport, LevelEntry, PowerCut, StripeMap } from "./arrays";
+
+export type { Sync } from "./arrays";
 
 export interface About {
   version: string;
@@ -83,7 +87,7 @@ export interface InForce {
   depth?: number;
   firmware?: Firmware[];
   cached_writes?: { segments: number; low: number; high: number }[];
-  array?: { members: number };
+  array?: { level: string; members: number; spares?: number; capacity_bytes: number; member_bytes: number; record_bytes?: number; bears: number };
 }
 
 /** One command of the log: stamps in ns from the start of the run, null where it did not come so far. */
@@ -109,8 +113,8 @@ export interface Point {
   in_force: InForce | null;
   iops: number;
   bytes_per_s: number;
-  read: { iops: number };
-  write: { iops: number };
+  read: { iops: number; histogram: string };
+  write: { iops: number; histogram: string };
   depth: { asked: number | null; achieved: number; in_drives: number | null };
   latency_ns: Latency;
   breakdown_ns: Record<string, number> | null;
@@ -120,6 +124,8 @@ export interface Point {
   platter?: { rotation_ns: number; cylinders: number } | null;
   commands?: Command[];
   jobs?: Record<string, unknown>;
+  array?: ArrayReport;
+  power_cut?: PowerCut | null;
   iops_low?: number;
   iops_high?: number;
 }
@@ -130,6 +136,10 @@ export interface Answer {
   checked?: Plan;
   point?: Step;
   drives?: DriveEntry[];
+  facts?: { key: string; value: unknown }[];
+  levels?: LevelEntry[];
+  stripes?: StripeMap;
+  histograms?: [number, number][][];
   problems?: { list: Problem[]; text: string };
   error?: string;
 }

@@ -1,4 +1,5 @@
 // The core as the page sees it: questions go to a worker, which is replaced when a run is stopped or breaks.
+import type { LevelEntry, StripeMap } from "./arrays";
 import type { About, Answer, DriveEntry, Plan, Point, Problem, Scenario, Step } from "./answers";
 import type { FromWorker, ToWorker } from "./worker";
 import { load, type Loaded } from "./loading";
@@ -52,6 +53,27 @@ export class Core {
 
   async drives(): Promise<DriveEntry[]> {
     return (await this.ask({ ask: "drives" })).drives ?? [];
+  }
+
+  async levels(): Promise<LevelEntry[]> {
+    return (await this.ask({ ask: "levels" })).levels ?? [];
+  }
+
+  /** Where the addresses of a scenario's array lie. Throws Problems. */
+  async stripes(scenario: Scenario, part: { first_row?: number; rows?: number; addresses?: readonly number[] }): Promise<StripeMap> {
+    const answer = await this.ask({ ask: "stripes", scenario, ...part });
+    if (answer.problems !== undefined) throw new Problems(answer.problems.list, answer.problems.text);
+    return answer.stripes as StripeMap;
+  }
+
+  /** What histograms of a record count: values in ns, and how often each came. */
+  async histograms(texts: readonly string[]): Promise<[number, number][][]> {
+    return (await this.ask({ ask: "histograms", texts })).histograms ?? [];
+  }
+
+  /** What the file of a record's drive says, with the files that it is based on. */
+  async facts(drive: string, files: Record<string, string>): Promise<{ key: string; value: unknown }[]> {
+    return (await this.ask({ ask: "facts", drive, files })).facts ?? [];
   }
 
   async schema(): Promise<object> {
@@ -135,6 +157,7 @@ export class Core {
         if ("ready" in message) resolve();
         else if ("failed" in message) reject(new Error(message.failed));
         else if ("progress" in message) this.onProgress(message.progress);
+        else if ("read" in message) return;
         else if ("answer" in message) this.settle(message.id, (one) => one.resolve(JSON.parse(message.answer) as Answer));
         else {
           const words = `the model broke one of its own rules: this is a defect of drivelab, not of the scenario (${message.defect})`;

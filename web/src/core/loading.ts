@@ -18,6 +18,14 @@ export async function load(): Promise<Loaded> {
   return location.protocol === "file:" ? fromScript() : fromFiles();
 }
 
+/** A worker that has no core: it reads files. */
+export async function bareWorker(): Promise<Worker> {
+  if (location.protocol !== "file:") return new Worker(beside("worker.js"));
+  await addScript("offline.js");
+  const text = (globalThis as { drivelabOffline?: Packed }).drivelabOffline?.worker ?? "";
+  return new Worker(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
+}
+
 async function fromFiles(): Promise<Loaded> {
   const response = await fetch(beside("core.wasm"));
   if (!response.ok) throw new Error(`core.wasm cannot be loaded: ${response.status} ${response.statusText}`);

@@ -1,11 +1,14 @@
-// The worker that has the core: it answers one question after the other, and tells how far a step is.
+// The worker that has the core: it answers one question after the other, and tells how far a step is. A worker without the
+// core reads files.
+import { type Read, read } from "../compare/reading";
 import { Module } from "./module";
 
-export type ToWorker = { module: WebAssembly.Module } | { id: number; question: string };
+export type ToWorker = { module: WebAssembly.Module } | { file: File } | { id: number; question: string };
 export type FromWorker =
   | { ready: true }
   | { failed: string }
   | { progress: number }
+  | { read: Read }
   | { id: number; answer: string }
   | { id: number; defect: string };
 
@@ -22,6 +25,14 @@ scope.onmessage = async (event: MessageEvent<ToWorker>) => {
       tell({ ready: true });
     } catch (error) {
       tell({ failed: String(error) });
+    }
+    return;
+  }
+  if ("file" in message) {
+    try {
+      tell({ read: read(await message.file.text(), message.file.name) });
+    } catch (error) {
+      tell({ read: { problem: `${message.file.name}: it cannot be read (${String(error)})` } });
     }
     return;
   }

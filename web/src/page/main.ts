@@ -1,11 +1,13 @@
 // The page: its rooms, and the address that leads to each of them with its whole state.
 import { Core } from "../core/client";
+import { ArrayRoom } from "../rooms/array/room";
 import { QueueRoom } from "../rooms/queue";
+import { RecordsRoom } from "../rooms/records/room";
 import { TryRoom } from "../rooms/try";
 import { h } from "./dom";
 import { fragmentOf, placeOf } from "./fragment";
 
-const ROOMS = { queue: QueueRoom, try: TryRoom } as const;
+const ROOMS = { queue: QueueRoom, try: TryRoom, array: ArrayRoom, records: RecordsRoom } as const;
 type Name = keyof typeof ROOMS;
 
 const isRoom = (name: string): name is Name => Object.hasOwn(ROOMS, name);
@@ -18,7 +20,7 @@ async function start(): Promise<void> {
   performance.mark("core-ready");
   (document.getElementById("versions") as HTMLElement).textContent = `drivelab ${about.version}, model ${about.model_version}`;
 
-  let room: QueueRoom | TryRoom | undefined;
+  let room: InstanceType<(typeof ROOMS)[Name]> | undefined;
   let own = "";
   let rooms = 0;
   const open = () => {

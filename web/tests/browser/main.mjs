@@ -1,5 +1,5 @@
-// What the built page does in a browser. `node main.mjs PAGE CHROMIUM FOLDER [PART]` with cases.json in FOLDER (scenarios
-// to be run by the core alone) writes there what Python compares with native runs, and prints for each check, or for those
+// What the built page does in a browser. `node main.mjs PAGE CHROMIUM FOLDER [PART]` with FOLDER/cases.json (scenarios to
+// be run by the core alone) and FOLDER/pairs.json (records to be compared) writes there what Python compares with native runs, and prints for each check, or for those
 // with PART in their names, what is wrong with it, null for nothing, as one JSON object.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,6 +21,8 @@ async function open(place = "", options = {}) {
   const { files = false, ...more } = options;
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...more });
   await context.grantPermissions(files ? [] : ["clipboard-read", "clipboard-write"]);
+  // A busy machine takes its time: what never comes is a fault, not what comes late.
+  context.setDefaultTimeout(120_000);
   const opened = await context.newPage();
   const address = files ? `file://${join(page, "index.html")}` : host.address;
   opened.on("console", (message) => heard(`${message.type()}: ${message.text()}`));
