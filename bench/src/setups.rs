@@ -5,6 +5,7 @@ use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::controller::params::ControllerParams;
 use drivelab_core::storage::drive::cache::params::{CacheParams, Destage, WriteBackParams};
 use drivelab_core::storage::drive::disconnect::DisconnectParams;
+use drivelab_core::storage::drive::flash::params::{FlashParams, ReadTimes};
 use drivelab_core::storage::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
 use drivelab_core::storage::drive::mechanism::SettleParams;
 use drivelab_core::storage::drive::params::{
@@ -37,6 +38,7 @@ pub fn cases(commands: u64) -> Vec<Case> {
     cases.extend(cached(commands));
     cases.extend(memories(commands));
     cases.extend(crate::arrays::cases(commands));
+    cases.extend(flash(commands));
     cases.extend(crate::data::cases(commands));
     cases
 }
@@ -47,6 +49,44 @@ fn aged(commands: u64) -> [Case; 2] {
         let setup = random(&drive(in_order(Order::AGED_SPTF, depth), 3_333), commands, 1);
         Case { name: format!("simulate/aged-sptf-qd{depth}"), setup }
     })
+}
+
+/// A flash drive with ten dies: random reads at a depth of 1 and of 32, and a third of writes beside them.
+fn flash(commands: u64) -> Vec<Case> {
+    let dies = FlashParams {
+        dies: 10,
+        page: Sectors::new(32),
+        stripe: Sectors::new(8),
+        read: ReadTimes::new(&[57, 63, 79].map(Span::from_us)).unwrap_or_else(|| unreachable!("three kinds")),
+        read_ahead: Sectors::ZERO,
+        program_size: Sectors::new(768),
+        program: Span::from_us(2_100),
+        slc: None,
+        buffer: Sectors::new(32_768),
+        answers_early: true,
+        is_protected: false,
+        flush: Span::ZERO,
+        idle: Span::from_ms(10),
+    };
+    let case = |name: &str, depth, share| {
+        let plain = DriveParams::flash(Sectors::new(500_118_192), dies);
+        let drive = DriveParams {
+            firmware: FirmwareParams {
+                read_miss: Overhead::always(Span::from_us(2)),
+                read_completion: Span::from_us(9),
+                ..FirmwareParams::default()
+            },
+            link: LinkParams { rate: Rate::from_bytes_per_s(3_406_000_000), full_duplex: true, ..plain.link },
+            queue: QueueParams { depth, ..QueueParams::NONE },
+            protocol: Protocol::Nvme,
+            ..plain
+        };
+        let setup = random(&drive, commands, 1);
+        let jobs = setup.jobs.into_iter().map(|job| JobParams { reads: share, ..job }).collect();
+        Case { name: format!("flash/{name}-qd{depth}"), setup: Setup { jobs, ..setup } }
+    };
+    let mixed = Share::from_ratio(2, 3).unwrap_or(Share::ALL);
+    vec![case("reads", 1, Share::ALL), case("reads", 32, Share::ALL), case("mixed", 32, mixed)]
 }
 
 /// What each protocol, the host's scheduler and a controller with command overhead add to the plain queue,

@@ -1,9 +1,9 @@
 """Flash drives, held to measurements of others: a Samsung MZVLB256 over depth, size and mix, and three drives' FLUSH.
 
 `modern/nvme-sweeps` of the reference has fio's figures of the MZVLB256, three repeats of each; `modern/ublk-real` read
-latencies at depth 1 and writes with FLUSH a second of other drives. The MZVLB256's file is fitted to random reads of 4 KiB
-at depths 1, 4, 16 and 64, to reads of other sizes at depth 32, to reads beside writes, and to single writes; what it does at
-depths 2, 8, 32 and 128 is prediction. docs/studies/accuracy.md has the figures, and what falls short.
+latencies at depth 1 and writes with FLUSH a second of other drives. The MZVLB256's file is fitted to random reads of
+4 KiB at depths 1, 4, 16 and 64, to other sizes at depth 32, to reads beside writes, and to single writes; what it
+does at depths 2, 8, 32 and 128 is prediction. docs/how-to/flash.md has the figures, and what falls short.
 
 The measurements are not part of the repository (see `reference` in conftest.py).
 """
@@ -31,7 +31,9 @@ def measured(reference) -> dict[tuple[str, str, int], dict[str, float]]:
         if row["file"].startswith(("qd", "bs")):
             found[row["rw"], row["bs"], int(row["iodepth"])].append(row)
     figures = ("iops", "clat_mean_us", "p50", "p99")
-    return {key: {name: mean(float(row[name]) for row in rows) for name in figures} for key, rows in found.items()}
+    return {
+        key: {name: mean(float(row[name]) for row in rows) for name in figures} for key, rows in found.items()
+    }
 
 
 def point(drive: str, rw: str, bs: str, depth: int, **workload: object) -> dict:
@@ -99,7 +101,11 @@ def test_reads_at_depth_1_of_other_drives(drive, named, reference):
 
 @pytest.mark.parametrize(
     ("drive", "named"),
-    [("micron-7300-pro", "Micron 7300"), ("kingston-kc3000-1tb", "KC3000"), ("samsung-850-evo-500gb", "Samsung 850 EVO")],
+    [
+        ("micron-7300-pro", "Micron 7300"),
+        ("kingston-kc3000-1tb", "KC3000"),
+        ("samsung-850-evo-500gb", "Samsung 850 EVO"),
+    ],
 )
 def test_writes_with_flush(drive, named, reference):
     lines = reference("modern/ublk-real/fsync.csv").read_text().splitlines()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -28,11 +28,14 @@ def catalogue(
         ),
     ] = None,
     kind: Annotated[
-        Medium | None, typer.Option("--kind", help="Only drives of this kind: conventional, shingled, or flash")
+        Medium | None,
+        typer.Option("--kind", help="Only drives of this kind: conventional, shingled, or flash"),
     ] = None,
     year: Annotated[
         str | None,
-        typer.Option("--year", help="Only drives of these years: 2014, 2014..2020, 2014.. or ..2020", metavar="YEARS"),
+        typer.Option(
+            "--year", help="Only drives of these years: 2014, 2014..2020, 2014.. or ..2020", metavar="YEARS"
+        ),
     ] = None,
     as_toml: Annotated[
         bool, typer.Option("--toml", help="The file itself, with sources and comments, to edit")
@@ -49,21 +52,7 @@ def catalogue(
         emit(known.catalogue_text(name))
         return Exit.OK
     if name is None or name in known.catalogue_kinds():
-        wanted = "drives" if name is None and (kind or year) else name
-        kinds = {one: known.entries(one) for one in known.catalogue_kinds() if wanted in (None, one)}
-        if kind or year:
-            if wanted != "drives":
-                raise InputError("--kind and --year are of drives: leave them out, or list the drives")
-            kinds["drives"] = chosen(kinds["drives"], kind, year)
-        if as_json:
-            emit_json(kinds)
-        elif as_csv:
-            emit(tables_csv(list_table(one, entries) for one, entries in kinds.items()))
-        else:
-            for number, (one, entries) in enumerate(kinds.items()):
-                if number:
-                    emit("")
-                emit_table(list_table(one, entries))
+        _print_lists(_listed(name, kind, year), as_json=as_json, as_csv=as_csv)
         return Exit.OK
     if kind or year:
         raise InputError(f"--kind and --year choose from the list: leave {name} out, or leave them out")
@@ -78,3 +67,26 @@ def catalogue(
         if sources := source_lines(entry):
             emit("\n" + "\n".join(sources))
     return Exit.OK
+
+
+def _listed(name: str | None, kind: Medium | None, year: str | None) -> dict[str, list[dict[str, Any]]]:
+    """What is listed, by kind of entry."""
+    if not kind and not year:
+        return {one: known.entries(one) for one in known.catalogue_kinds() if name in (None, one)}
+    if name not in (None, "drives"):
+        raise InputError("--kind and --year are of drives: leave them out, or list the drives")
+    return {"drives": chosen(known.entries("drives"), kind, year)}
+
+
+def _print_lists(lists: dict[str, list[dict[str, Any]]], *, as_json: bool, as_csv: bool) -> None:
+    if as_json:
+        emit_json(lists)
+        return
+    tables = [list_table(kind, entries) for kind, entries in lists.items()]
+    if as_csv:
+        emit(tables_csv(tables))
+        return
+    for number, table in enumerate(tables):
+        if number:
+            emit("")
+        emit_table(table)

@@ -155,7 +155,10 @@ def note_cached(result: Result, checked: _core.Plan) -> None:
 
 def note_unlogged(result: Result) -> None:
     """A log that stays empty because the target keeps none would be a riddle."""
-    if any("platter" in point and point["platter"] is None and not point.get("commands") for point in result.points):
+    if any(
+        "platter" in point and point["platter"] is None and not point.get("commands")
+        for point in result.points
+    ):
         say("note: no command is logged where the target is no drive: only drives keep traces of commands")
 
 

@@ -1,8 +1,8 @@
-"""The stage of a flash drive: from random reads over the queue depth to its dies, their time, and what the firmware adds.
+"""The stage of a flash drive: from random reads over the depth to its dies, their time, and what the firmware adds.
 
 At the least depth a read takes the time of a die and of the firmware; what no depth exceeds is either what all dies or
-what the firmware gives; how the rate rises between them tells how many dies there are. The kinds of pages keep the ratios
-that the start has, and everything of writes stays as it is there.
+what the firmware gives; how the rate rises between them tells how many dies there are. The kinds of pages keep the
+ratios that the start has, and everything of writes stays as it is there.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from scipy import optimize
 from drivelab.errors import InputError, RunError, ScenarioError
 from drivelab.fit.draft import Draft
 from drivelab.fit.fitted import FITTED, UNDECIDED, Fitted
-
 from drivelab.fit.quantities import time_ms
 from drivelab.fit.sweeping import Sweeps
 
@@ -71,7 +70,9 @@ def fit_dies(
     """
     reads = Sweeps([one for one in sweeps.sweeps if one.rw == "randread"], sweeps.workers)
     if sum(len(one.depth) for one in reads.sweeps) < 3:
-        raise InputError("a flash drive is fitted to random reads at three depths at least: measure more of them")
+        raise InputError(
+            "a flash drive is fitted to random reads at three depths at least: measure more of them"
+        )
     times = [time_ms(value) * 1e3 for value in _listed(start.get(READ))]
     ratios = [one / float(np.mean(times)) for one in times]
     search = _Search(reads, start, ratios, known, float(np.mean(times)))
@@ -107,8 +108,8 @@ class _Search:
             self.at(dies)
         while True:
             best = min(self.tried.values(), key=lambda one: one.loss)
-            beside = [self._between(best.dies, way) for way in (-1, 1)]
-            beside = [dies for dies in beside if dies is not None]
+            tries = [self._between(best.dies, way) for way in (-1, 1)]
+            beside = [dies for dies in tries if dies is not None]
             if not beside:
                 return best
             for dies in beside:
@@ -187,7 +188,7 @@ class _Search:
 
 
 def _simplex(begin: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    return np.array([begin, begin + [0.1, 0.0], begin + [0.0, 0.3]])
+    return np.array([begin, begin + np.array([0.1, 0.0]), begin + np.array([0.0, 0.3])])
 
 
 def _listed(value: object) -> list[object]:
@@ -196,5 +197,3 @@ def _listed(value: object) -> list[object]:
 
 def _us(value: float) -> str:
     return f"{value:.4g}us"
-
-

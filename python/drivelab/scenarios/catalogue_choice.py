@@ -34,7 +34,9 @@ def years(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"\s*(\d{4})?\s*(\.\.)?\s*(\d{4})?\s*", text)
     first, dots, last = match.groups() if match else (None, None, None)
     if not (first or last) or (first and last and not dots) or (last and not first and not dots):
-        raise InputError(f"{ref('year', text)} is no range of years: write 2014, 2014..2020, 2014.. or ..2020")
+        raise InputError(
+            f"{ref('year', text)} is no range of years: write 2014, 2014..2020, 2014.. or ..2020"
+        )
     low, high = int(first or 0), int(last or (first if not dots else 9999))
     if low > high:
         raise InputError(f"{ref('year', text)}: the range ends before it begins; exchange the two")
@@ -42,14 +44,14 @@ def years(text: str) -> tuple[int, int]:
 
 
 def chosen(
-    entries: Sequence[Mapping[str, Any]], kind: Medium | None = None, year: str | None = None
-) -> list[Mapping[str, Any]]:
+    entries: Sequence[dict[str, Any]], kind: Medium | None = None, year: str | None = None
+) -> list[dict[str, Any]]:
     """The entries of this kind and of these years. A drive whose year is not known is of no year."""
     first, last = years(year) if year is not None else (0, 9999)
-    found = []
+    found: list[dict[str, Any]] = []
     for entry in entries:
         facts = {fact["key"]: fact["value"] for fact in entry["facts"]}
-        of = facts.get("identity.year")
+        of: Any = facts.get("identity.year")
         if year is not None and (of is None or not first <= int(of) <= last):
             continue
         if kind is None or medium(entry) == kind:

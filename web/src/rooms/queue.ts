@@ -94,7 +94,8 @@ export class QueueRoom {
 
   private build(): void {
     const { setting } = this;
-    const drives = this.drives.map(({ name, facts }) => [name, `${name} (${facts["rpm"] ?? ""})`] as const);
+    // A flash drive has no platter to look at.
+    const drives = this.drives.filter(({ facts }) => facts["rpm"] !== undefined).map(({ name, facts }) => [name, `${name} (${facts["rpm"] ?? ""})`] as const);
     const change = (act: () => void) => () => {
       act();
       this.run();

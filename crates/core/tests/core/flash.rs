@@ -287,7 +287,7 @@ fn the_fast_part_fills_and_empties_while_the_drive_is_idle() {
     };
     let (fast, slow) = (200_000 / 4, PROGRAM.as_ns() / 4);
     let near = |found: u64, expected: u64| {
-        assert!(found.abs_diff(expected) * 20 < expected, "{found}, not {expected}")
+        assert!(found.abs_diff(expected) * 20 < expected, "{found}, not {expected}");
     };
     near(rate(&mut rig, 390), fast);
     rate(&mut rig, 100);

@@ -10,6 +10,7 @@ use crate::keys::At;
 use crate::keys::quantities::Extent;
 use crate::raw::drive::{DriveRaw, GeometryRaw};
 use crate::raw::flash::FlashRaw;
+use crate::raw::switch::Switch;
 use crate::text::problem::{Log, Place};
 use drivelab_core::storage::drive::flash::params::{FlashError, FlashParams, SlcParams};
 use drivelab_core::storage::drive::params::{DriveParams, FirmwareParams, LinkParams, Overhead};
@@ -97,9 +98,10 @@ fn refuse_what_turns(raw: &DriveRaw, above: &Overrides<'_>, log: &mut Log) {
     if let Some(at) = raw.firmware.as_ref().and_then(|at| at.value.class.as_ref()) {
         log.fault(at.place, "a flash drive belongs to no class of disks", "leave `class` out");
     }
-    if let Some(at) = above.cache {
+    if let Some(At { value: Switch::On(_), place, .. }) = above.cache {
         let remedy = "set the buffer in the drive's file: flash.buffer";
-        log.fault(at.place, "`cache` is a disk's; a flash drive has its `flash.buffer`", remedy);
+        let message = "`cache` has no effect: it is a disk's, and a flash drive has its `flash.buffer`";
+        log.no_effect(*place, message.to_owned(), remedy.to_owned());
     }
     for at in [above.queue, raw.queue.as_ref()].into_iter().flatten() {
         for (key, place) in at.value.set().into_iter().filter(|(key, _)| !QUEUE.contains(key)) {

@@ -61,8 +61,7 @@ section! {
 
 section! {
     facts: true,
-    /// The identity of a drive or a controller: for people, except for `interface`, `year` and `form_factor` of a drive
-    /// where no other key states what follows from them.
+    /// The identity of a drive or a controller: for people, except for a drive's `interface`, `year` and `form_factor`.
     pub struct IdentityRaw {
         /// The manufacturer.
         maker: String = "",
@@ -146,8 +145,7 @@ section! {
         alternates_by: CountedFrom = "zone",
         /// Blocks that the drive reports.
         capacity: Extent = "all that the zones hold",
-        /// Blocks that a host can reach, from the outer edge on, as ATA's accessible maximum address sets them. The zones
-        /// and the seek curve stay those of the whole drive.
+        /// Blocks that a host can reach, from the outer edge on (ATA's accessible maximum address); zones and seeks stay.
         accessible: Extent = "capacity",
         /// The zones, outermost first.
         zones: Vec<At<ZoneRaw>> = "",
@@ -185,8 +183,8 @@ section! {
         &["spare_tracks"],
         &["spares"],
     ]],
-    /// Cylinders whose tracks hold the same number of sectors. Slots without blocks pass under the head like any other.
-    /// A slipped defect uses up one of the spares of its track, cylinder, range or zone.
+    /// Cylinders whose tracks hold the same number of sectors. Slots without blocks pass under the head like any other. A
+    /// slipped defect uses up one of the spares of its track, cylinder, range or zone.
     pub struct ZoneRaw {
         /// Its outermost cylinder.
         first_cylinder: Count<0, 4194304> = "behind the zone before",
@@ -215,8 +213,7 @@ section! {
         spare_tracks: Count<0, 4194304> = "0",
         /// Slots without blocks at its end.
         spares: Count<0, 4294967295> = "0",
-        /// Whether each slip shifts everything behind its track, cylinder or range (whichever has spares) by one more
-        /// slot.
+        /// Whether each slip shifts all behind its track, cylinder or range (whichever has spares) by one more slot.
         slips_turn: bool = "false",
     }
 }

@@ -130,7 +130,7 @@ fn what_an_interface_implies_holds_where_the_file_says_nothing() {
     // The link's standard goes before the words of the identity.
     let both = "identity.interface = \"SATA 6Gb/s\"\nlink.standard = \"sas-6\"";
     assert_eq!(in_force(both), of("scsi-tcq", 64, false));
-    assert_eq!(in_force("identity.interface = \"NVMe\""), ("none".to_owned(), 1, false, false));
+    assert_eq!(in_force("identity.interface = \"USB 3.0\""), ("none".to_owned(), 1, false, false));
     assert_eq!(in_force(""), ("none".to_owned(), 1, false, false));
 }
 
@@ -275,7 +275,7 @@ fn each_assumption_says_why() {
         [
             why("link.standard = \"sata-300\"\n"),
             why("identity.interface = \"SAS, 12 Gbit/s\"\nwrite_cache = false\n"),
-            why("identity.interface = \"NVMe\"\n"),
+            why("identity.interface = \"USB 3.0\"\n"),
             why("")
         ]
         .join("\n")

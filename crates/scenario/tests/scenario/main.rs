@@ -9,6 +9,7 @@ mod drive_files;
 mod endings;
 mod faults;
 mod fio_words;
+mod flash;
 mod flushes;
 mod geometry;
 mod grid;

@@ -112,7 +112,9 @@ fn check_tails(drive: &str, [fcfs, c_look, sptf, aged]: [&Vec<Vec<Point>>; 4]) {
 
 #[test]
 fn on_every_drive_the_orders_keep_their_ranks_and_their_tails() {
-    for drive in catalogue::entries("drives") {
+    // A flash drive has no order.
+    let disks = catalogue::entries("drives").into_iter().filter(|drive| !drive.text.contains("\n[flash]\n"));
+    for drive in disks {
         check(drive.name);
     }
 }

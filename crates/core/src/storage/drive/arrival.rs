@@ -127,26 +127,6 @@ impl Drive {
         }
     }
 
-    /// Whether a command must wait until written data are on the media.
-    #[inline]
-    pub(super) fn wait_for_media(&mut self, slot: SlotIndex) -> bool {
-        if self.injected.lies && self.tasks[slot].command.access == Access::Flush {
-            return false;
-        }
-        let command = &self.tasks[slot].command;
-        let waits = match &self.flash {
-            None => self.buffer.queue_behind_barrier(slot, command),
-            Some(flash) => flash.writes_before(command).is_some_and(|sequence| {
-                self.buffer.waiting.add_barrier(slot, sequence);
-                true
-            }),
-        };
-        if waits {
-            self.tasks[slot].state = TaskState::Waiting;
-        }
-        waits
-    }
-
     /// The command needs the mechanism: it joins what the mechanism is serving, or is queued.
     pub(super) fn enqueue(&mut self, context: &mut Context, slot: SlotIndex) {
         let landing = self.land(slot);

@@ -124,6 +124,26 @@ impl Drive {
         }
     }
 
+    /// Whether a command must wait until written data are on the media.
+    #[inline]
+    pub(super) fn wait_for_media(&mut self, slot: SlotIndex) -> bool {
+        if self.injected.lies && self.tasks[slot].command.access == Access::Flush {
+            return false;
+        }
+        let command = &self.tasks[slot].command;
+        let waits = match &self.flash {
+            None => self.buffer.queue_behind_barrier(slot, command),
+            Some(flash) => flash.writes_before(command).is_some_and(|sequence| {
+                self.buffer.waiting.add_barrier(slot, sequence);
+                true
+            }),
+        };
+        if waits {
+            self.tasks[slot].state = TaskState::Waiting;
+        }
+        waits
+    }
+
     /// Everything that a FLUSH asks for is on the media.
     pub(super) fn flushed(&mut self, context: &mut Context, slot: SlotIndex) {
         let now = context.now;

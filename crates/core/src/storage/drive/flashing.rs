@@ -11,7 +11,7 @@ use crate::command::{Access, Command, Outcome};
 use crate::data::DataOp;
 use crate::storage::context::Context;
 use crate::trace::Served;
-use drivelab_units::{Instant, Lba, Sectors};
+use drivelab_units::{Instant, Lba, Sectors, Span};
 
 impl Drive {
     /// The command may begin: the firmware picks it up, one command at a time.
@@ -122,8 +122,9 @@ impl Drive {
         if flash.params.answers_early && (!flight.command.force_unit_access || flash.params.is_protected) {
             return false;
         }
-        flight.breakdown.link += there - from;
-        (flight.begun, flight.state) = (there, TaskState::Waiting);
+        // Its times are entered when it ends: it may be given up before.
+        flight.breakdown.overhead = Span::ZERO;
+        (flight.begun, flight.link.data_until, flight.state) = (from, there, TaskState::Waiting);
         self.buffer.waiting.add_barrier(slot, flash.writes.accepted());
         true
     }
@@ -133,7 +134,9 @@ impl Drive {
         let now = context.now;
         let flight = &mut self.tasks[slot];
         flight.state = TaskState::Serving;
-        flight.breakdown.transfer = now - flight.begun;
+        let (from, there) = (flight.begun, flight.link.data_until);
+        (flight.breakdown.link, flight.breakdown.transfer) = (there - from, now - there);
+        flight.breakdown.overhead = now - (flight.submitted + flight.breakdown.total());
         self.finish(context, slot, now, now);
     }
 

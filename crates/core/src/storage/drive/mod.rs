@@ -27,6 +27,7 @@ mod geometry_tests;
 mod injected;
 mod mechanics;
 pub mod mechanism;
+mod medium;
 pub mod params;
 mod passing;
 mod port;
@@ -202,6 +203,7 @@ impl Drive {
     #[inline(always)]
     pub fn on_event(&mut self, context: &mut Context, event: DriveEvent) {
         match event {
+            DriveEvent::MediaEnd(slot) if self.flash.is_some() => self.end_of_dies(context, slot),
             DriveEvent::MediaEnd(slot) => self.on_media_end(context, slot),
             DriveEvent::Complete(slot) => self.on_complete(context, slot),
             DriveEvent::Choose => self.on_choose(context),

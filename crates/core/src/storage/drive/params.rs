@@ -3,20 +3,19 @@ use super::cache::params::{CacheError, CacheParams};
 use super::disconnect::DisconnectParams;
 use super::faults::FaultParams;
 use super::flash::Flash;
-use super::flash::params::{FlashError, FlashParams};
-use super::geometry::{Geometry, GeometryError, GeometryParams, ZoneParams};
+use super::flash::params::FlashError;
+use super::geometry::{Geometry, GeometryError, GeometryParams};
 use super::mechanism::{Mechanism, SettleParams};
+pub use super::medium::Medium;
 use super::protocol::{DurationLimits, ExchangeParams, Protocol};
 use super::queue::{DEPTH_MAX, Order, QueueParams};
 use super::scatter::{Scatter, ScatterError, ScatterParams};
 use super::seek::{SeekCurve, SeekError, SeekParams};
 use super::shingled::Shingled;
-use super::shingled::params::{ShingledError, ShingledParams};
+use super::shingled::params::ShingledError;
 use crate::command::Access;
 use crate::storage::link::params::BusParams;
 use alloc::sync::Arc;
-use alloc::vec;
-use alloc::vec::Vec;
 use core::fmt;
 use drivelab_units::{Bytes, Rate, Rpm, Sectors, Span};
 
@@ -106,42 +105,6 @@ impl LinkParams {
     }
 }
 
-/// What a drive stores its data on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Medium {
-    /// Platters with conventional recording.
-    #[default]
-    Conventional,
-    /// Shingled platters, on which the drive itself translates addresses.
-    Shingled(ShingledParams),
-    /// Flash memory.
-    Flash(FlashParams),
-}
-
-impl Medium {
-    /// How a shingled drive translates addresses.
-    pub fn shingled(&self) -> Option<&ShingledParams> {
-        if let Medium::Shingled(shingled) = self { Some(shingled) } else { None }
-    }
-
-    /// The dies of a flash drive.
-    pub fn flash(&self) -> Option<&FlashParams> {
-        if let Medium::Flash(flash) = self { Some(flash) } else { None }
-    }
-
-    fn times(&self) -> [[Span; 2]; 2] {
-        let zero = Span::ZERO;
-        match self {
-            Medium::Conventional => [[zero; 2]; 2],
-            Medium::Shingled(shingled) => [[shingled.slice, shingled.idle], [zero; 2]],
-            Medium::Flash(flash) => {
-                let [read, program, flush, idle] = flash.times();
-                [[read, program], [flush, idle]]
-            }
-        }
-    }
-}
-
 /// A drive in physical parameters.
 #[derive(Clone, Debug)]
 pub struct DriveParams {
@@ -177,9 +140,6 @@ pub struct DriveParams {
     pub faults: Option<FaultParams>,
 }
 
-/// Nothing turns in a flash drive; where a turn is asked for, it takes a second.
-const STILL: Rpm = Rpm::from_milli(60_000).unwrap();
-
 /// Upper bound of any firmware time: the sum over a full queue then stays far below the range of an instant.
 pub const TIME_MAX: Span = Span::from_s(10);
 
@@ -208,37 +168,6 @@ impl DriveParams {
             medium: Medium::Conventional,
             faults: None,
         }
-    }
-
-    /// A flash drive with nothing before its dies: no queue, a firmware and a link that take no time.
-    ///
-    /// The rest of the program asks every drive for a geometry. That of a flash drive only counts its sectors: nothing turns,
-    /// and no command is placed in it.
-    pub fn flash(capacity: Sectors, flash: FlashParams) -> Self {
-        const HEADS: u32 = 255;
-        const SECTORS_PER_TRACK: u32 = 65_535;
-        // A zone has fewer than 2^32 slots.
-        const CYLINDERS: u64 = 256;
-        let mut left = capacity.get().div_ceil(u64::from(HEADS * SECTORS_PER_TRACK)).max(1);
-        let mut zones = Vec::new();
-        let mut first_cylinder = 0;
-        while left > 0 {
-            let cylinders = left.min(CYLINDERS) as u32;
-            zones.push(ZoneParams {
-                first_cylinder,
-                cylinders,
-                sectors_per_track: SECTORS_PER_TRACK,
-                ..ZoneParams::default()
-            });
-            first_cylinder += cylinders;
-            left -= u64::from(cylinders);
-        }
-        let one = GeometryParams::one_zone(HEADS, 1, SECTORS_PER_TRACK);
-        let geometry = GeometryParams { zones, capacity: Some(capacity), ..one };
-        let still = SeekParams::Table(vec![(1, Span::from_ns(1)), (2, Span::from_ns(1))]);
-        let plain = DriveParams::plain(STILL, geometry, still);
-        let link = LinkParams { write_data: WriteData::BeforePositioning, ..plain.link };
-        DriveParams { medium: Medium::Flash(flash), link, ..plain }
     }
 
     /// Every time that is summed up for each command.
@@ -409,15 +338,7 @@ impl DriveModel {
             cache.check().map_err(DriveError::Cache)?;
         }
         let geometry = Geometry::new(&params.geometry, period).map_err(DriveError::Geometry)?;
-        if let Some(shingled) = params.medium.shingled() {
-            shingled.check(geometry.capacity(), geometry.held()).map_err(DriveError::Shingled)?;
-        }
-        if let Some(flash) = params.medium.flash() {
-            flash.check().map_err(DriveError::Flash)?;
-            if params.protocol.leaves_any_allegiance() || params.queue.coalesces.is_some() {
-                return Err(DriveError::Flash(FlashError::Protocol));
-            }
-        }
+        params.check_medium(&geometry)?;
         let seek = SeekCurve::new(&params.seek, geometry.cylinders()).map_err(DriveError::Seek)?;
         let scatter = params.scatter.as_ref().map(Scatter::new).transpose().map_err(DriveError::Scatter)?;
         let least = Span::from_ns(seek.least().into());

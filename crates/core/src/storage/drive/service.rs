@@ -318,9 +318,6 @@ impl Drive {
 
     #[inline(never)]
     pub(super) fn on_media_end(&mut self, context: &mut Context, slot: SlotIndex) {
-        if self.flash.is_some() {
-            return self.end_of_dies(context, slot);
-        }
         self.end_media(context, slot);
         // After an error nothing begins before the error has been reported to the host.
         if self.tasks[slot].outcome == Outcome::Done {
