@@ -52,7 +52,7 @@ def chosen(
     for entry in entries:
         facts = {fact["key"]: fact["value"] for fact in entry["facts"]}
         of: Any = facts.get("identity.year")
-        if year is not None and (of is None or not first <= int(of) <= last):
+        if year is not None and (of is None or not first <= int(str(of)) <= last):
             continue
         if kind is None or medium(entry) == kind:
             found.append(entry)
