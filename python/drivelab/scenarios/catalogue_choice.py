@@ -32,12 +32,12 @@ def years(text: str) -> tuple[int, int]:
     :raises InputError: if the text is none of these.
     """
     match = re.fullmatch(r"\s*(\d{4})?\s*(\.\.)?\s*(\d{4})?\s*", text)
-    first, dots, last = match.groups() if match else (None, None, None)
+    first, dots, last = match.groups(default="") if match else ("", "", "")
     if not (first or last) or (first and last and not dots) or (last and not first and not dots):
         raise InputError(
             f"{ref('year', text)} is no range of years: write 2014, 2014..2020, 2014.. or ..2020"
         )
-    low, high = int(first or 0), int(last or (first if not dots else 9999))
+    low, high = int(first or 0), int(last or (9999 if dots else first))
     if low > high:
         raise InputError(f"{ref('year', text)}: the range ends before it begins; exchange the two")
     return low, high
@@ -51,8 +51,8 @@ def chosen(
     found: list[dict[str, Any]] = []
     for entry in entries:
         facts = {fact["key"]: fact["value"] for fact in entry["facts"]}
-        of: Any = facts.get("identity.year")
-        if year is not None and (of is None or not first <= int(str(of)) <= last):
+        of = facts.get("identity.year", "")
+        if year is not None and not (str(of).isdigit() and first <= int(str(of)) <= last):
             continue
         if kind is None or medium(entry) == kind:
             found.append(entry)
