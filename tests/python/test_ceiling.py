@@ -6,6 +6,7 @@ import pytest
 
 from drivelab import catalogue, simulate
 from drivelab.runs import ceiling
+from drivelab.scenarios.catalogue_choice import Medium, medium
 from drivelab.scenarios.scenario import plan, read_source
 
 DRIVE = ("--drive", "wd-4tb-7200")
@@ -95,8 +96,11 @@ def test_no_drive_streams_faster_than_its_ceiling():
         (found,) = result.plan.ceilings
         (point,) = result.records
         assert ceiling.excess(point, found) == {}, (name, point["bytes_per_s"], found)
-        # The ceiling is no idle one: a stream at the outer edge comes close to it.
-        assert point["bytes_per_s"] > 0.4 * found["media_read"], (name, point["bytes_per_s"], found)
+        # The ceiling is no idle one: a stream at the outer edge comes close to it. One read at a time leaves most dies
+        # of a flash drive idle, and its link.
+        most = min(found["media_read"], found["link_read"])
+        least = 0.4 if medium(catalogue(name)) != Medium.FLASH else 0.2
+        assert point["bytes_per_s"] > least * most, (name, point["bytes_per_s"], found)
 
 
 def test_reads_and_writes_share_the_media():

@@ -31,12 +31,12 @@ def faults(schema: dict[str, Any], text: str) -> list[str]:
 @pytest.mark.parametrize("schema", [DRIVE, SCENARIO], ids=["drive", "scenario"])
 def test_it_is_a_schema_of_a_size_that_an_editor_takes(schema):
     jsonschema.validators.validator_for(schema).check_schema(schema)
-    assert len(json.dumps(schema, indent=2)) < 500_000
+    assert len(json.dumps(schema, indent=2)) < 600_000
 
 
 def test_what_is_printed_is_small_too(run):
     for words in ((), ("--drive",)):
-        assert len(run("schema", *words).stdout) < 500_000
+        assert len(run("schema", *words).stdout) < 600_000
 
 
 @pytest.mark.parametrize(

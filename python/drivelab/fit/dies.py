@@ -69,7 +69,7 @@ def fit_dies(
     :raises InputError: if there are no random reads, or of fewer than three depths.
     """
     reads = Sweeps([one for one in sweeps.sweeps if one.rw == "randread"], sweeps.workers)
-    if sum(len(one.depth) for one in reads.sweeps) < 3:
+    if len({int(depth) for one in reads.sweeps for depth in one.depth}) < 3:
         raise InputError(
             "a flash drive is fitted to random reads at three depths at least: measure more of them"
         )
@@ -77,6 +77,11 @@ def fit_dies(
     ratios = [one / float(np.mean(times)) for one in times]
     search = _Search(reads, start, ratios, known, float(np.mean(times)))
     best = search.over_dies(tell)
+    if best.loss >= _BAD:
+        raise InputError(
+            "no number of dies explains the sweep with what is known: the read at the least depth takes less than "
+            f"the firmware's {SERIAL} and {ANSWER} and a die together; leave --known out, or correct the start"
+        )
     draft = best.on(start, ratios)
     return draft, search.fitted(best)
 

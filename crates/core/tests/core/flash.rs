@@ -3,12 +3,14 @@ use crate::common::*;
 use drivelab_core::Access::{Flush, Read, Write};
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::drive::flash::params::{FlashError, FlashParams, ReadTimes, SlcParams};
-use drivelab_core::storage::drive::params::{DriveError, DriveModel, DriveParams, FirmwareParams, Medium};
+use drivelab_core::storage::drive::params::{
+    DriveError, DriveModel, DriveParams, FirmwareParams, LinkParams, Medium,
+};
 use drivelab_core::storage::drive::protocol::{Naca, Protocol, ScsiParams};
 use drivelab_core::storage::drive::queue::QueueParams;
 use drivelab_core::storage::{Target, TargetInput};
 use drivelab_core::{Access, Command, Machine, Outcome};
-use drivelab_units::{Instant, Lba, Sectors, Span};
+use drivelab_units::{Instant, Lba, Rate, Sectors, Span};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -62,7 +64,11 @@ struct Rig {
 
 impl Rig {
     fn new(dies: FlashParams) -> Self {
-        let mut target = Target::new(&target(&flash(dies)), 1);
+        Rig::of(&flash(dies))
+    }
+
+    fn of(drive: &DriveParams) -> Self {
+        let mut target = Target::new(&target(drive), 1);
         target.keep_data();
         Rig { target, now: Instant::ZERO, next: 0, ended: BTreeMap::new(), ops: Vec::new() }
     }
@@ -246,6 +252,59 @@ fn flush_waits_for_the_programs_and_saves_the_map() {
     assert!(took <= PROGRAM + PROGRAM + FLUSH + ANSWER && took > PROGRAM + FLUSH, "{took}");
 }
 
+/// The map is saved once for all that wait for it, and again for what came to a die later.
+#[test]
+fn no_flush_goes_without_the_map() {
+    let mut rig = Rig::new(dies());
+    rig.run(Write, 0, 8);
+    let from = rig.now;
+    let two = [rig.begin(Flush, 0, 0), rig.begin(Flush, 0, 0)];
+    rig.run(Write, 800, 8);
+    for id in two {
+        assert_eq!(rig.wait_for(id, from), PROGRAM + FLUSH + ANSWER);
+    }
+    rig.pass(ms(20));
+    assert_eq!(rig.volatile(), []);
+    assert_eq!(rig.run(Flush, 0, 0), FLUSH + ANSWER);
+    assert_eq!(rig.run(Flush, 0, 0), ANSWER);
+}
+
+fn read_from_media(rig: &mut Rig, first: u64, count: u64) -> u64 {
+    rig.submit(Command { force_unit_access: true, ..command(rig.next, Read, first, count) })
+}
+
+/// Neither what was read ahead nor what came into the buffer while it waited.
+#[test]
+fn a_read_with_fua_is_of_the_dies() {
+    let mut rig = Rig::new(FlashParams { read_ahead: Sectors::new(128), dies: 64, ..dies() });
+    for number in 0..4 {
+        rig.run(Read, number * 8, 8);
+    }
+    let (from, id) = (rig.now, read_from_media(&mut rig, 24, 8));
+    assert!(rig.wait_for(id, from) >= READ + ANSWER);
+    // On one die the newer data come after the older ones.
+    let mut rig = Rig::new(FlashParams { dies: 1, ..dies() });
+    rig.run(Write, 0, 64);
+    let (from, id) = (rig.now, read_from_media(&mut rig, 0, 8));
+    rig.run(Write, 0, 8);
+    let took = rig.wait_for(id, from);
+    assert_eq!(rig.volatile(), [], "the newer data too are on a die");
+    assert!(took >= PROGRAM + PROGRAM, "{took}");
+}
+
+/// On a link with both directions a read could otherwise overtake the data that it asks for.
+#[test]
+fn a_read_waits_for_data_that_are_on_their_way() {
+    let rate = Rate::from_bytes_per_s(100_000_000);
+    let plain = flash(dies());
+    let drive = DriveParams { link: LinkParams { rate, full_duplex: true, ..plain.link }, ..plain };
+    let mut rig = Rig::of(&drive);
+    let write = rig.begin(Write, 0, 400);
+    let read = rig.begin(Read, 0, 8);
+    let written = rig.wait_for(write, Instant::ZERO);
+    assert!(rig.wait_for(read, Instant::ZERO) >= written, "400 sectors take 2 ms");
+}
+
 #[test]
 fn a_protected_buffer_loses_nothing_and_need_not_be_flushed() {
     let mut rig = Rig::new(FlashParams { is_protected: true, flush: Span::ZERO, ..dies() });
@@ -320,6 +379,7 @@ fn a_flash_drive_is_checked() {
         (FlashParams { page: sectors(12), ..dies() }, FlashError::Page),
         (FlashParams { page: sectors(64), ..dies() }, FlashError::Page),
         (FlashParams { stripe: Sectors::ZERO, ..dies() }, FlashError::Page),
+        (FlashParams { read_ahead: sectors(8 * 513), ..dies() }, FlashError::ReadAhead),
         (FlashParams { program: Span::ZERO, ..dies() }, FlashError::Program),
         (FlashParams { program_size: Sectors::ZERO, ..dies() }, FlashError::Program),
         (FlashParams { buffer: sectors(63), ..dies() }, FlashError::Buffer),

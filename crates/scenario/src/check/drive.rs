@@ -190,7 +190,7 @@ pub fn model(params: &DriveParams, raw: &DriveRaw, place: Place, log: &mut Log) 
             (at(scatter), "correct settle.scatter")
         }
         DriveError::Overlong => {
-            (place, "correct the times of firmware, queue, settle, link, disconnect and faults")
+            (place, "correct the times of firmware, queue, settle, link, disconnect, faults and flash")
         }
         DriveError::Cache(_) => (place, "correct the cache"),
         DriveError::Shingled(error) => smr::problem(error, raw.smr.as_ref(), place),

@@ -9,10 +9,10 @@ use crate::check::given;
 use crate::keys::At;
 use crate::keys::quantities::Extent;
 use crate::raw::drive::{DriveRaw, GeometryRaw};
-use crate::raw::flash::FlashRaw;
+use crate::raw::flash::{FlashRaw, PageTimes};
 use crate::raw::switch::Switch;
 use crate::text::problem::{Log, Place};
-use drivelab_core::storage::drive::flash::params::{FlashError, FlashParams, SlcParams};
+use drivelab_core::storage::drive::flash::params::{FlashError, FlashParams, ReadTimes, SlcParams};
 use drivelab_core::storage::drive::params::{DriveParams, FirmwareParams, LinkParams, Overhead};
 use drivelab_core::storage::drive::protocol::{ExchangeParams, Protocol};
 use drivelab_core::storage::drive::queue::QueueParams;
@@ -23,18 +23,8 @@ pub const NOTE: &str = "the drive is of flash, in a model of first order: its ce
      which slows random writes down once a drive has been filled, is not in it (docs/how-to/flash.md)";
 
 /// The sections that a flash drive has; all others are a disk's.
-const SECTIONS: [&str; 10] = [
-    "base",
-    "identity",
-    "sources",
-    "geometry",
-    "firmware",
-    "link",
-    "queue",
-    "flash",
-    "write_cache",
-    "disconnect",
-];
+const SECTIONS: [&str; 9] =
+    ["base", "identity", "sources", "geometry", "firmware", "link", "queue", "flash", "write_cache"];
 /// The keys of the queue that count where no arm is to be moved.
 const QUEUE: [&str; 7] =
     ["protocol", "depth", "scsi", "ncq", "release_time", "service_time", "duration_limits"];
@@ -160,7 +150,7 @@ fn dies(at: &At<FlashRaw>, drive: &DriveRaw, above: &Overrides<'_>, log: &mut Lo
         dies,
         page,
         stripe: size(&raw.stripe, page),
-        read: given(raw.read.as_ref())?.0,
+        read: read_times(raw.read.as_ref(), log)?,
         read_ahead: size(&raw.read_ahead, Sectors::ZERO),
         program_size,
         program: raw.program.as_ref().map(|at| bounded(Some(at), "program", Span::ZERO, log))?,
@@ -171,6 +161,15 @@ fn dies(at: &At<FlashRaw>, drive: &DriveRaw, above: &Overrides<'_>, log: &mut Lo
         flush: bounded(raw.flush.as_ref(), "flush", Span::ZERO, log),
         idle: bounded(raw.idle.as_ref(), "idle", IDLE, log),
     })
+}
+
+/// The times of the kinds of pages.
+fn read_times(at: Option<&At<PageTimes>>, log: &mut Log) -> Option<ReadTimes> {
+    let at = at?;
+    for &time in at.value.0.times() {
+        bounded(Some(&At::new(time, at.place)), "read", Span::ZERO, log);
+    }
+    Some(at.value.0)
 }
 
 /// The place of an error, and its remedy.
@@ -186,6 +185,10 @@ pub fn problem(error: FlashError, at: Option<&At<FlashRaw>>, place: Place) -> (P
             let set = raw.and_then(|raw| raw.stripe.as_ref().or(raw.page.as_ref()));
             of(set.map(|at| at.place), "correct flash.page and flash.stripe")
         }
+        FlashError::ReadAhead => {
+            let set = raw.and_then(|raw| raw.read_ahead.as_ref()).map(|at| at.place);
+            of(set, "lower flash.read_ahead")
+        }
         FlashError::Program => {
             let set = raw.and_then(|raw| raw.program.as_ref()).map(|at| at.place);
             of(set, "correct flash.program, flash.slc_program and flash.program_size")
@@ -194,6 +197,6 @@ pub fn problem(error: FlashError, at: Option<&At<FlashRaw>>, place: Place) -> (P
             let set = raw.and_then(|raw| raw.buffer.as_ref()).map(|at| at.place);
             of(set, "raise flash.buffer, or lower flash.program_size")
         }
-        FlashError::Protocol => (section, "set queue.scsi.naca = false and leave queue.coalesces out"),
+        FlashError::Protocol => (section, "set queue.scsi.naca = false"),
     }
 }

@@ -23,7 +23,8 @@ section! {
         stripe: Extent = "page",
         /// The time of one read of a die; a list where it depends on the kind of page, all kinds equally frequent.
         read: PageTimes = "",
-        /// How far the drive reads beyond a read that continues the one before it, and that finds nothing there.
+        /// How far from its own beginning a read fetches more that continues the one before it, and that finds nothing there:
+        /// at most 512 pages.
         read_ahead: Extent = "none",
         /// What one program of a die writes.
         program_size: Extent = "page",
@@ -39,7 +40,8 @@ section! {
         protected: bool = "false",
         /// What FLUSH takes beside the programs that it waits for, when something was written since the last one.
         flush: Span = "0s",
-        /// How long written data wait for more of them before they are programmed with less than `program_size`.
+        /// How long written data wait for more of them before they are programmed with less than `program_size`; and how long
+        /// a drive must have programmed nothing before it empties `slc`.
         idle: Span = "10ms",
     }
 }

@@ -85,6 +85,9 @@ fn flash_drives_that_cannot_be() {
             "a buffer below a program",
             with("").replace("dies = 8", "dies = 8, program_size = \"1MiB\", buffer = \"64KiB\"")
         ),
+        ("a read-ahead beyond what is kept", with("").replace("dies = 8", "dies = 8, read_ahead = \"1GiB\"")),
+        ("a read that takes too long", with("").replace("\"60us\"", "\"20s\"")),
+        ("a bus that it does not leave", with("disconnect = { reselection = \"1us\" }\n")),
         (
             "five kinds of pages",
             with("").replace("\"60us\"", "[\"1us\", \"2us\", \"3us\", \"4us\", \"5us\"]")

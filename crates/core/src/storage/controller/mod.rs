@@ -11,6 +11,7 @@
 //! - NCQ: the queue is aborted and the drive accepts nothing until its log (page 10h) is read; the rest is
 //!   resent.
 //! - ATA TCQ: the queue is aborted; the host empties the drive's queue (NOP) and resends the rest.
+//! - NVMe: the error is its command's alone; the host resends that one or reports it, and the rest goes on.
 //! - ATA without a queue: the host's handler is the same, and there is only the failed command to resend.
 //! - SCSI with NACA: the allegiance lasts that long; then the host clears it, and QERR determines what is
 //!   resent.

@@ -120,6 +120,8 @@ impl Drive {
         match (self.flash.is_some(), flight.command.access) {
             (false, _) => self.enqueue(context, slot),
             (true, Access::Write) => self.on_die(context, slot),
+            // Newer data may have come meanwhile.
+            (true, _) if self.wait_for_media(slot) => {}
             (true, _) => self.read_dies(context, slot),
         }
     }
@@ -149,8 +151,10 @@ impl Drive {
         let now = context.now;
         let service = self.mechanics.begin_service(Served::Buffered, now);
         let flight = &mut self.tasks[slot];
-        let saved = self.flash.as_mut().map_or(Span::ZERO, |flash| flash.save_map());
-        let from = flight.ready.max(now) + saved;
+        let from = flight.ready.max(now);
+        // A drive that lies does not even save its map.
+        let flash = self.flash.as_mut().filter(|_| !self.injected.lies);
+        let from = flash.map_or(from, |flash| flash.save_map(from));
         flight.breakdown.queue += now - flight.arrived;
         flight.breakdown.overhead = from - now;
         (flight.state, flight.begun) = (TaskState::Serving, from);

@@ -50,8 +50,11 @@ impl Drive {
         let flight = &self.tasks[slot];
         let command = &flight.command;
         let from = flight.ready.max(now).max(self.injected.hung_until());
-        let read = flash.read(command.first, command.end(), from);
-        let (fails, again) = self.mechanics.media_failure(flight);
+        let read = flash.read((command.first, command.end()), from, command.force_unit_access);
+        // Only what a die has read can fail.
+        let is_of_die = !read.own.is_zero() || self.mechanics.is_unreadable(command);
+        let (fails, again) =
+            if is_of_die { self.mechanics.media_failure(flight) } else { (false, Span::ZERO) };
         let (done, own) = (read.done + again, read.own + again);
         let served = if own.is_zero() { Served::Buffered } else { Served::Chosen };
         let service = self.mechanics.begin_service(served, now);
@@ -67,6 +70,10 @@ impl Drive {
         flight.breakdown.transfer = own;
         (flight.begun, flight.link.data_from) = (from + waited, done.max(flight.link.data_from));
         flight.service = Service { ended: done, ..service };
+        let serial = flight.serial;
+        if let Some(until) = self.tasks.limits.active_until(&self.tasks[slot].command, now) {
+            self.schedule(context, until, DriveEvent::Deadline(slot, serial));
+        }
         context.digest.fold(now.as_ns());
         self.schedule(context, done, DriveEvent::MediaEnd(slot));
     }
@@ -134,6 +141,7 @@ impl Drive {
         let now = context.now;
         let flight = &mut self.tasks[slot];
         flight.state = TaskState::Serving;
+        flight.service.ended = now;
         let (from, there) = (flight.begun, flight.link.data_until);
         (flight.breakdown.link, flight.breakdown.transfer) = (there - from, now - there);
         flight.breakdown.overhead = now - (flight.submitted + flight.breakdown.total());

@@ -197,6 +197,9 @@ impl Drive {
         if let (Some(shingled), Some(before)) = (&mut self.shingled, &before.shingled) {
             shingled.restore_after(before);
         }
+        if let (Some(flash), Some(before)) = (&mut self.flash, &before.flash) {
+            flash.restore_after(before);
+        }
     }
 
     /// Carries out what is due now.

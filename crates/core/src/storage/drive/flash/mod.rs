@@ -60,8 +60,10 @@ pub(super) struct Flash {
     in_slc: u64,
     read_ahead: ReadAhead,
     pub writes: WriteBuffer,
-    /// Whether anything was written since the map was last saved.
+    /// Whether data have come to the dies, or are safe, since the last time the map was saved.
     map_is_dirty: bool,
+    /// When the map is saved for which a FLUSH has asked last.
+    map_saved: Instant,
 }
 
 impl Flash {
@@ -79,6 +81,7 @@ impl Flash {
             read_ahead: ReadAhead::new(&params),
             writes: WriteBuffer::new(params.buffer),
             map_is_dirty: false,
+            map_saved: Instant::ZERO,
         }
     }
 
@@ -99,15 +102,21 @@ impl Flash {
         !self.writes.is_empty() && self.writes.covers(first, end)
     }
 
-    /// The dies read these sectors, from this instant on.
+    /// The dies read these sectors, from this instant on; from the dies alone if `from_media` and the buffer does not count as
+    /// such.
     #[inline]
-    pub fn read(&mut self, first: Lba, end: Lba, from: Instant) -> DiesRead {
+    pub fn read(&mut self, (first, end): (Lba, Lba), from: Instant, from_media: bool) -> DiesRead {
         let mut read = DiesRead { done: from, own: Span::ZERO };
-        if self.is_written(first, end) {
-            return read;
+        let skips_buffer = from_media && !self.params.is_protected;
+        if !skips_buffer && !self.writes.is_empty() {
+            // What is still on its way over the link.
+            read.done = from.max(self.writes.there(first, end));
+            if self.is_written(first, end) {
+                return read;
+            }
         }
         let Flash { params, placement, dies, read_ahead, capacity, .. } = self;
-        if read_ahead.is_off() {
+        if read_ahead.is_off() || from_media {
             placement.pages(first, end, |page| {
                 let (there, own) = book(dies, params, page, from);
                 read.waits_for(there, own);
@@ -147,7 +156,7 @@ impl Flash {
     /// The buffer accepts a write; `dropped` is called for older data that will reach no die.
     pub fn accept(&mut self, piece: DirtyPiece, dropped: impl FnMut(u64, Lba, Sectors)) {
         self.read_ahead.forget(self.placement, piece.first, piece.end);
-        self.map_is_dirty = true;
+        self.map_is_dirty |= self.params.is_protected;
         self.writes.accept(piece, dropped);
     }
 
@@ -208,6 +217,7 @@ impl Flash {
     /// The oldest program has ended: `persisted` is called for what it has written.
     pub fn land(&mut self, mut persisted: impl FnMut(&DirtyPiece)) {
         let Flash { writes, read_ahead, placement, .. } = self;
+        self.map_is_dirty = true;
         writes.land(|piece| {
             // A read beside the program may have kept what was on the die before.
             read_ahead.forget(*placement, piece.first, piece.end);
@@ -215,9 +225,17 @@ impl Flash {
         });
     }
 
-    /// What the map costs that a FLUSH saves: nothing if it is as it was.
-    pub fn save_map(&mut self) -> Span {
-        if core::mem::take(&mut self.map_is_dirty) { self.params.flush } else { Span::ZERO }
+    /// When the map is saved for a FLUSH that asks for it now: at once if it is as it was, or when it is saved for another.
+    pub fn save_map(&mut self, now: Instant) -> Instant {
+        if core::mem::take(&mut self.map_is_dirty) {
+            self.map_saved = now + self.params.flush;
+        }
+        now.max(self.map_saved)
+    }
+
+    /// After a power cut: the cells hold what they held.
+    pub fn restore_after(&mut self, before: &Flash) {
+        self.in_slc = before.in_slc;
     }
 
     /// What a power cut would lose now.

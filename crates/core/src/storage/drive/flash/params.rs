@@ -11,6 +11,9 @@ pub const DIES_MAX: u32 = 4_096;
 /// Largest page, and largest unit of programming, 64 MiB: beyond that of any drive.
 pub const PAGE_MAX: Sectors = Sectors::new(1 << 17);
 
+/// Most pages that a drive reads ahead.
+pub const READ_AHEAD_PAGES_MAX: u64 = 512;
+
 /// How long each kind of page takes to read. All kinds are equally frequent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReadTimes {
@@ -62,7 +65,7 @@ pub struct FlashParams {
     pub stripe: Sectors,
     /// The time of one read of a die, by kind of page.
     pub read: ReadTimes,
-    /// What the drive reads beyond a read that continues the one before it.
+    /// How far from its own beginning a read fetches more that continues the one before it and finds nothing.
     pub read_ahead: Sectors,
     /// What one program of a die writes.
     pub program_size: Sectors,
@@ -90,6 +93,8 @@ pub enum FlashError {
     /// A page of nothing or of more than [`PAGE_MAX`], or that is not a multiple of the stripe, or stripes over more dies than
     /// there are.
     Page,
+    /// A read-ahead of more than [`READ_AHEAD_PAGES_MAX`] pages.
+    ReadAhead,
     /// A program of nothing or of more than [`PAGE_MAX`], or that takes no time.
     Program,
     /// A buffer that does not hold one program.
@@ -106,6 +111,7 @@ impl fmt::Display for FlashError {
                 f,
                 "a page must be a multiple of the stripe, of at most 64MiB, and page / stripe no more than the dies"
             ),
+            Self::ReadAhead => write!(f, "a drive reads ahead at most {READ_AHEAD_PAGES_MAX} pages"),
             Self::Program => write!(f, "a program must write something, at most 64MiB, and take some time"),
             Self::Buffer => write!(f, "the buffer must hold at least what one program writes"),
             Self::Protocol => {
@@ -134,6 +140,9 @@ impl FlashParams {
             || page / stripe > u64::from(self.dies)
         {
             return Err(FlashError::Page);
+        }
+        if self.read_ahead.get().div_ceil(page) > READ_AHEAD_PAGES_MAX {
+            return Err(FlashError::ReadAhead);
         }
         let takes_none = self.program.is_zero() || self.slc.is_some_and(|slc| slc.program.is_zero());
         if self.program_size.get() == 0 || self.program_size > PAGE_MAX || takes_none {

@@ -1,13 +1,13 @@
 //! The read-ahead of a flash drive: a read that continues the one before it, and that finds no page, fetches more of them.
-use super::params::FlashParams;
+use super::params::{FlashParams, READ_AHEAD_PAGES_MAX};
 use super::placement::{Page, Placement};
 use alloc::vec;
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba};
 
-/// Streams of reads that are followed, and pages of them that are kept: choices of the model.
+/// Streams of reads that are followed: a choice of the model, as the pages that are kept for them.
 const STREAMS: usize = 8;
-const KEPT_PAGES: usize = 1_024;
+const KEPT_PAGES: usize = 2 * READ_AHEAD_PAGES_MAX as usize;
 
 /// A page that was read for a stream, and when it has left its die.
 #[derive(Clone, Copy)]

@@ -114,6 +114,17 @@ impl WriteBuffer {
         self.by_address.lowest(first.get(), end.get()).is_some()
     }
 
+    /// When the last of what is here of these sectors has come over the link; the beginning of time if nothing is.
+    pub fn there(&self, first: Lba, end: Lba) -> Instant {
+        let mut there = Instant::ZERO;
+        self.by_address.meeting(first.get(), end.get(), |slot, _, limit| {
+            if limit > first.get() {
+                there = there.max(self.newest.get(slot).piece.there);
+            }
+        });
+        there
+    }
+
     /// Whether all of these sectors are here.
     #[inline]
     pub fn covers(&self, first: Lba, end: Lba) -> bool {
