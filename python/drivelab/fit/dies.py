@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
-from drivelab.errors import InputError, RunError, ScenarioError
+from drivelab.errors import InputError, RunError, ScenarioError, ref
 from drivelab.fit.draft import Draft
 from drivelab.fit.fitted import FITTED, UNDECIDED, Fitted
 from drivelab.fit.quantities import time_ms
@@ -80,7 +80,7 @@ def fit_dies(
     if best.loss >= _BAD:
         raise InputError(
             "no number of dies explains the sweep with what is known: the read at the least depth takes less than "
-            f"the firmware's {SERIAL} and {ANSWER} and a die together; leave --known out, or correct the start"
+            f"the firmware's {SERIAL} and {ANSWER} and a die together; leave {ref('known')} out, or correct the start"
         )
     draft = best.on(start, ratios)
     return draft, search.fitted(best)
