@@ -81,8 +81,9 @@ fn data_share(array: &ArrayParams) -> f64 {
 
 /// The links of the drives together, or the bus of the host where that is slower.
 fn links(system: &SystemParams, drives: &[Arc<DriveModel>], access: Access) -> Option<f64> {
-    let own = if system.shares_link { &drives[..1] } else { drives };
-    let own: Option<f64> = own.iter().map(|drive| rate(&drive.link.bus(), access)).sum();
+    let owners = system.link_owners();
+    let own = drives.iter().zip(0..).filter(|&(_, drive)| owners[usize::from(drive)] == drive);
+    let own: Option<f64> = own.map(|(drive, _)| rate(&drive.link.bus(), access)).sum();
     let bus = system.controller.bus.and_then(|bus| rate(&bus, access));
     match (own, bus) {
         (Some(own), Some(bus)) => Some(own.min(bus)),

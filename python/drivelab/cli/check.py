@@ -126,6 +126,8 @@ def _array(array: dict[str, Any]) -> str:
     tolerates = f"bears any {counted(bears, 'failure')}" if bears else "bears no failure"
     if at_best > bears:
         tolerates += f", at best {at_best}"
+    if array.get("shares_drives"):
+        tolerates += "; members are actuators and fail in pairs"
     return f"{what}; {usable} usable, {each}; {tolerates}"
 
 

@@ -17,6 +17,7 @@ mod ending;
 mod feed;
 mod flash;
 mod flush;
+mod housings;
 mod inputs;
 mod links;
 mod passing;

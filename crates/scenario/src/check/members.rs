@@ -1,4 +1,5 @@
 //! The drives of an array, who keeps it, and the limits of the controller.
+use super::actuators;
 use super::array::{ArrayContext, check_level, params};
 use super::array_faults::Bears;
 use super::assume::{Assumed, Completed, complete};
@@ -16,6 +17,7 @@ use crate::raw::scenario::TargetRaw;
 use crate::raw::switch::Switch;
 use crate::raw::system::{ControllerRaw, FaultsRaw, Interface};
 use crate::text::problem::{Log, Place};
+use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::array::levels::{Layout, LevelName};
 use drivelab_core::storage::array::params::{ArrayParams, ManagedBy};
 use drivelab_core::storage::drive::params::DriveModel;
@@ -52,6 +54,9 @@ pub struct ArrayInForce {
     /// How many failures it tolerates whichever members fail, and how many in the best case.
     pub bears: usize,
     pub bears_at_best: usize,
+    /// Whether members are actuators of the same drives, and fail in pairs.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub shares_drives: bool,
 }
 
 fn is_zero(count: &u16) -> bool {
@@ -121,9 +126,14 @@ impl Shared<'_> {
             return None;
         }
         let canonical = canonical(raw, &known, &drives);
-        let in_force = in_force(&known, &params, &capacities);
+        let kinds: Vec<DriveRaw> = drives.kinds.iter().map(|(drive, _)| drive.clone()).collect();
+        let housings = actuators::housings(&known, &kinds, &drives.which, log)?;
+        let in_force = in_force(&known, &params, &capacities, !housings.is_empty());
         let shares_link = shares_link(raw, &drives.kinds[0].0, models[0].protocol);
-        let params = super::system::array_system(raw, models, params, shares_link, log);
+        let mut params = super::system::array_system(raw, models, params, shares_link, log);
+        if let TargetParams::System(system) = &mut params {
+            system.housings = housings;
+        }
         Some(ResolvedTarget {
             params,
             canonical,
@@ -158,7 +168,7 @@ impl Shared<'_> {
                 );
                 return None;
             }
-            let found = |at: &At<Choice<DriveRaw>>| (self.drives.resolve(at, log), at.place);
+            let found = |at: &At<Choice<DriveRaw>>| (self.drive_of(at, log), at.place);
             let found: Vec<(Option<DriveRaw>, Place)> = listed.value.iter().map(found).collect();
             let kinds: Vec<(DriveRaw, Place)> =
                 found.into_iter().map(|(drive, place)| Some((drive?, place))).collect::<Option<_>>()?;
@@ -177,7 +187,7 @@ impl Shared<'_> {
             log.fault(place, "an array of how many members?", "add members = 4, or another number");
         }
         let choice = raw.drive.as_ref()?;
-        let drive = self.drives.resolve(choice, log);
+        let drive = self.drive_of(choice, log);
         let (drive, members) = (drive?, members?);
         let which = vec![0; usize::from(members)];
         Some((Drives::new(vec![(drive, choice.place)], which), members))
@@ -188,7 +198,7 @@ impl Shared<'_> {
         let more = known.drives() - drives.which.len();
         let kind = match &known.raw.spare_drive {
             Some(choice) => {
-                let drive = self.drives.resolve(choice, log)?;
+                let drive = self.drive_of(choice, log)?;
                 drives.kinds.push((drive, choice.place));
                 drives.kinds.len() - 1
             }
@@ -342,7 +352,12 @@ fn canonical(raw: &TargetRaw, known: &ArrayContext<'_>, drives: &Drives) -> Stri
     text
 }
 
-fn in_force(known: &ArrayContext<'_>, params: &ArrayParams, capacities: &[Sectors]) -> Option<ArrayInForce> {
+fn in_force(
+    known: &ArrayContext<'_>,
+    params: &ArrayParams,
+    capacities: &[Sectors],
+    shares_drives: bool,
+) -> Option<ArrayInForce> {
     let layout = Layout::new(params, capacities).ok()?;
     let members = &capacities[..usize::from(known.members)];
     let (record, least) = (layout.record(), members.iter().min().copied());
@@ -363,5 +378,6 @@ fn in_force(known: &ArrayContext<'_>, params: &ArrayParams, capacities: &[Sector
         record_bytes: record.map(|record| record.bytes().get()),
         bears,
         bears_at_best,
+        shares_drives,
     })
 }

@@ -1,4 +1,5 @@
 //! From the raw scenario to the parameters of the machines: nothing invalid leaves here.
+mod actuators;
 mod array;
 pub mod array_faults;
 mod array_keys;

@@ -160,7 +160,7 @@ fn before(
     let holds = at_once.map_or(holds, |depth| holds.min(depth));
     let elevator = raw.elevator.as_ref().and_then(|at| elevator(&at.value.0, holds, log));
     let host_cache = host_cache(raw.host_cache.as_ref(), log);
-    SystemParams { drives, controller, elevator, host_cache, array, shares_link: false }
+    SystemParams { drives, controller, elevator, host_cache, array, shares_link: false, housings: Vec::new() }
 }
 
 /// The cost of a command for the host: to send it, and to accept its completion. Inferred: one access to a

@@ -9,8 +9,9 @@ use super::protocol::drive_protocol;
 use super::queue::queue;
 use super::resolve::{FileCache, Loader};
 use super::system::{check_faults, system};
-use crate::check::{flash, given, smr};
+use crate::check::{actuators, flash, given, smr};
 use crate::keys::{At, Read};
+use crate::raw::actuators::DualActuator;
 use crate::raw::choice::Choice;
 use crate::raw::drive::DriveRaw;
 use crate::raw::scenario::{ServerRaw, ServiceName, TargetRaw};
@@ -125,7 +126,7 @@ impl<'a> Shared<'a> {
 
     fn drive(&mut self, raw: &TargetRaw, log: &mut Log) -> Option<ResolvedTarget> {
         let choice = raw.drive.as_ref()?;
-        let Some(mut drive) = self.drives.resolve(choice, log) else {
+        let Some(mut drive) = self.drive_of(choice, log) else {
             // The scenario's keys on the queue may still contradict each other.
             if let Some(own) = raw.queue.as_ref().filter(|own| own.value.protocol.is_some()) {
                 let (protocol, _) = drive_protocol(Some(own), None, log);
@@ -135,17 +136,30 @@ impl<'a> Shared<'a> {
         };
         let Completed { assumed, firmware, cached_writes } = complete(&mut drive, raw, choice.place);
         let canonical = spelling(raw, &drive);
-        let model = self.model(raw, &drive, choice.place, log)?;
-        check_faults(raw.faults.as_ref(), model.capacity(), log);
+        let (params, capacity) = if actuators::addressed(&drive) == Some(DualActuator::AddressRanges) {
+            self.both_actuators(raw, &drive, choice.place, log)?
+        } else {
+            let model = self.model(raw, &drive, choice.place, log)?;
+            actuators::addressed(&drive).inspect(|_| actuators::note_one_unit(log));
+            let capacity = model.capacity();
+            (system(raw, model, log), capacity)
+        };
+        check_faults(raw.faults.as_ref(), capacity, log);
         only_for_arrays(raw, log);
         Some(ResolvedTarget {
-            params: system(raw, model, log),
+            params,
             canonical,
             array: None,
             assumed,
             firmware: firmware.into_iter().collect(),
             cached_writes: cached_writes.into_iter().collect(),
         })
+    }
+
+    /// The drive that a choice describes, or one of its two actuators.
+    pub(super) fn drive_of(&mut self, choice: &At<Choice<DriveRaw>>, log: &mut Log) -> Option<DriveRaw> {
+        let drive = self.drives.resolve(choice, log)?;
+        actuators::of_one(drive, choice.place, log)
     }
 
     /// The drive of an array that has this number.
@@ -165,7 +179,7 @@ impl<'a> Shared<'a> {
     }
 
     /// The model of the drive, behind its controller's interface. What a shingled drive's figures mean is noted.
-    fn model(
+    pub(super) fn model(
         &mut self,
         raw: &TargetRaw,
         drive: &DriveRaw,

@@ -1,4 +1,5 @@
 //! The sections of a drive file: physical parameters, each with its source.
+use super::actuators::DualActuator;
 use super::cache::CacheRaw;
 use super::class::Class;
 use super::disconnect::DisconnectRaw;
@@ -48,6 +49,9 @@ section! {
         disconnect: DisconnectRaw = "at no cost",
         /// The queue.
         queue: QueueRaw = "what the interface implies (docs/how-to/own-drive.md), else one command at a time",
+        /// A second actuator, with half of the heads and of the capacity. `geometry.heads`, the capacity and the cache are
+        /// those of both together; all else is of each of them.
+        dual_actuator: DualActuator = "no",
         /// Drive-managed shingled recording (SMR); false where there is none.
         smr: Switch<SmrRaw> = "conventional recording",
         /// Flash in place of platters: then the geometry is a capacity, and nothing else of a disk is there.

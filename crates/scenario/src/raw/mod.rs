@@ -1,6 +1,7 @@
 //! The sections and keys of a scenario and of a drive file as typed, each declared once.
 //!
 //! These declarations are the file format. The meaning of a value for the machines is not defined here.
+pub mod actuators;
 pub mod amounts;
 pub mod array;
 pub mod cache;

@@ -24,7 +24,9 @@ fn model_with(name: &str, keys: &str) -> Arc<DriveModel> {
     let plan = planned(&format!("[target]\ndrive = \"{name}\"\n{keys}"));
     match &plan.points[0].setup.target {
         TargetParams::Drive(model) => Arc::clone(model),
-        other => panic!("{name} is {other:?}"),
+        // One of the two actuators behind one address range.
+        TargetParams::System(system) => Arc::clone(&system.drives[0]),
+        TargetParams::Server(_) | TargetParams::Wire(_) => panic!("{name} is no drive"),
     }
 }
 

@@ -1,4 +1,5 @@
 //! Scenarios from outside, in one program: a module for each kind of key or question.
+mod actuators;
 mod arrays;
 mod caches;
 mod catalogue;

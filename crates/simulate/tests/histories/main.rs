@@ -113,8 +113,8 @@ fn play(seed: u64, tally: &mut Tally) -> Result<(), Violation> {
     inputs.draw_contents(&mut drafts);
     let is_replayed = numbered("DRIVELAB_HISTORY_SEED").is_some();
     if is_replayed {
-        let SystemParams { array, controller, elevator, host_cache, .. } = &params;
-        println!("{array:#?}\n{controller:?}\n{elevator:?}\n{host_cache:?}");
+        let SystemParams { array, controller, elevator, host_cache, housings, .. } = &params;
+        println!("{array:#?}\n{controller:?}\n{elevator:?}\n{host_cache:?}\nhousings {housings:?}");
         let caches = params.drives.iter().map(|drive| drive.cache.map(|cache| cache.write_back));
         println!("caches of the drives: {:?}", caches.collect::<Vec<_>>());
         drafts.iter().for_each(|draft| println!("{:?} {}", draft.gap, describe(&draft.command)));
@@ -130,7 +130,7 @@ fn play(seed: u64, tally: &mut Tally) -> Result<(), Violation> {
     tally.policies += u64::from(
         params.array.as_ref().is_some_and(|array| array.consistency_policy != ConsistencyPolicy::None),
     );
-    if dice.one_in(2) && !setups::is_undone_by_cuts(&params) {
+    if dice.one_in(2) && !params.is_pool_with_write_caches() {
         watched.run_until(watched.now() + Span::from_us(dice.of(&[0, 500, 3_000, 40_000])))?;
         let members = params.array.as_ref().map_or(0, |array| array.members);
         let mut missing = (members > 0 && dice.one_in(2)).then(|| dice.below(members.into()) as u16);

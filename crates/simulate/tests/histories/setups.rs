@@ -28,13 +28,6 @@ pub fn has_write_hole(array: &ArrayParams) -> bool {
     open && matches!(array.level, Level::Parity { .. } | Level::Interleaved { .. })
 }
 
-/// Whether a power cut brings back what no host has asked for: where the records of a pool lie changes at once, although
-/// its drives forget what they have not destaged. A pool that collects writes in groups, and flushes, is not modelled.
-pub fn is_undone_by_cuts(params: &SystemParams) -> bool {
-    let is_pool = params.array.as_ref().is_some_and(|array| matches!(array.level, Level::RaidZ { .. }));
-    is_pool && params.drives.iter().any(|drive| drive.cache.is_some_and(|cache| cache.write_back.is_some()))
-}
-
 /// An array of drives without caches, and nothing before it.
 pub fn bare(array: ArrayParams) -> SystemParams {
     with_model(array, 0)
@@ -436,6 +429,16 @@ fn consistency_policy(dice: &mut Dice, level: Level) -> ConsistencyPolicy {
     if fits { drawn } else { ConsistencyPolicy::None }
 }
 
+/// Every few systems have drives with two actuators: neighbours, or members that are half of the array apart.
+fn housings(dice: &mut Dice, drives: u16) -> Vec<u16> {
+    let half = drives.div_ceil(2);
+    match dice.below(8) {
+        0 => (0..drives).map(|drive| drive - drive % 2).collect(),
+        1 => (0..drives).map(|drive| drive % half).collect(),
+        _ => Vec::new(),
+    }
+}
+
 /// A system whose hosts keep it busy for about so long.
 pub fn system(dice: &mut Dice, span: Span) -> SystemParams {
     let battery = dice.one_in(2);
@@ -466,6 +469,7 @@ pub fn system(dice: &mut Dice, span: Span) -> SystemParams {
     }) {
         *last = Arc::clone(&JOURNALS[dice.below(JOURNALS.len() as u64) as usize]);
     }
+    let housings = array.as_ref().map_or_else(Vec::new, |_| housings(dice, drives.len() as u16));
     SystemParams {
         drives,
         controller: ControllerParams {
@@ -478,6 +482,7 @@ pub fn system(dice: &mut Dice, span: Span) -> SystemParams {
         host_cache: dice.one_in(4).then(|| memory(dice, false)),
         array,
         shares_link: dice.one_in(8),
+        housings,
     }
 }
 

@@ -210,8 +210,9 @@ def _impossible(found: Comparison) -> Table:
 
 
 def notes(found: Comparison) -> list[str]:
-    """How to read the tables."""
-    loads, lines = found.chosen.loads, []
+    """What the figures rest on, and how to read the tables."""
+    loads = found.chosen.loads
+    lines = list(dict.fromkeys(note for entry in found.possible for note in entry.notes))
     states = [state for state in loads.states if state != "healthy"]
     missing: dict[tuple[str, str], list[str]] = {}
     for entry in found.possible:

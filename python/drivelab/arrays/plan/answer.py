@@ -159,7 +159,7 @@ def notes(found: Plan) -> list[str]:
 
 def _of_pick(found: Plan) -> list[str]:
     """What may turn the pick, and what it rests on."""
-    remarks = []
+    remarks = list(found.pick.entry.notes) if found.pick else []
     if found.pick and (near := _near(found, found.pick)):
         remarks.append(
             f"the limit lies within the interval of the pick's {near}: another seed may turn the pick"

@@ -87,6 +87,12 @@ class Chosen:
         return f"{self.members} x {Path(self.drive).stem if self.drive.endswith('.toml') else self.drive}"
 
 
+_FAIL_IN_PAIRS = (
+    "a member on this drive is one of two actuators and fails with the other one, and levels are compared for members "
+    f"that fail one by one; simulate the array itself, or take {ref('target.drive.dual_actuator', 'no')}"
+)
+
+
 @dataclass
 class Entry:
     """The results of one level."""
@@ -114,6 +120,8 @@ class Entry:
     """Overrides that have no effect at this level."""
     left_out: Sequence[Override] = ()
     """Overrides that have no effect while it is rebuilt."""
+    notes: Sequence[str] = ()
+    """What a reader should know of its drives although nothing is wrong."""
 
     def without(self, state: str) -> str | None:
         """Why there is no such state; None if there is one."""
@@ -204,7 +212,10 @@ def planned(chosen: Chosen) -> list[Entry]:
     entries, errors = laid_out(chosen)
     possible = [entry for entry in entries if entry.reason is None]
     if not possible:
-        reasons = "; ".join(f"{entry.level.label}: {entry.reason}" for entry in entries)
+        labels: dict[str, list[str]] = {}
+        for entry in entries:
+            labels.setdefault(str(entry.reason), []).append(entry.level.label)
+        reasons = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in labels.items())
         verb = "makes" if chosen.members == 1 else "make"
         what = f"{counted(chosen.members, 'member')} {verb} none of these levels: {reasons}"
         raise OptionError("members", None, what, is_named=False)
@@ -258,8 +269,12 @@ def _plan_level(entry: Entry, chosen: Chosen) -> list[ScenarioError]:
         entry.reason = error.found[0]["message"]
         return errors
     whole = plans["healthy", under.LOAD]
-    entry.capacity_bytes = whole.capacity_bytes(0)
-    entry.record_bytes = ((whole.in_force or [None])[0] or {}).get("array", {}).get("record_bytes")
+    array = ((whole.in_force or [None])[0] or {}).get("array", {})
+    if array.get("shares_drives"):
+        entry.reason = _FAIL_IN_PAIRS
+        return errors
+    entry.capacity_bytes, entry.notes = whole.capacity_bytes(0), whole.notes
+    entry.record_bytes = array.get("record_bytes")
     entry.plans = {
         at: found for at, found in plans.items() if at[0] in chosen.loads.states or at[1] in _REBUILDS
     }

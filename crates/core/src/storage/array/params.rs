@@ -333,17 +333,18 @@ impl ArrayParams {
         drive >= self.members + self.spares
     }
 
-    /// The drive with this number: spindles of an array do not turn exactly alike, unless they are synchronised.
-    pub fn drive(&self, model: &Arc<DriveModel>, index: u16, seed: u64) -> Drive {
+    /// The drive with this number, on the spindle of the drive `housing`. The spindles of an array do not turn exactly
+    /// alike, unless they are synchronised.
+    pub fn drive(&self, model: &Arc<DriveModel>, index: u16, housing: u16, seed: u64) -> Drive {
         if self.synchronised {
             return Drive::turning_as(Arc::clone(model), index, 0, seed);
         }
         if self.deviation_ppm == 0 {
-            return Drive::new(Arc::clone(model), index, seed);
+            return Drive::turning_as(Arc::clone(model), index, housing, seed);
         }
         let most = model.period.as_ns() * u64::from(self.deviation_ppm) / 1_000_000;
-        let drawn = Stream::named(seed, &format!("drive/{index}/period")).below(2 * most + 1);
+        let drawn = Stream::named(seed, &format!("drive/{housing}/period")).below(2 * most + 1);
         let period = Span::from_ns(model.period.as_ns() - most + drawn);
-        Drive::new(Arc::new(model.spun(period)), index, seed)
+        Drive::turning_as(Arc::new(model.spun(period)), index, housing, seed)
     }
 }

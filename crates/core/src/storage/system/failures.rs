@@ -12,10 +12,23 @@ use crate::storage::inputs::NO_ARRAY;
 use crate::storage::outputs::TargetEvent;
 
 impl System {
-    /// A drive fails for good: it no longer answers, and the array does without it. Without an array its
-    /// commands fail with it, and so does every later one. Returns whether it had not failed before.
+    /// A drive fails for good, with the others of its housing: it no longer answers, and the array does without it.
+    /// Without an array its commands fail with it, and so does every later one. Returns whether it had not failed
+    /// before.
     #[cold]
     pub fn fail(&mut self, context: &mut Context, drive: u16) -> bool {
+        if !self.fail_alone(context, drive) {
+            return false;
+        }
+        for other in 0..self.devices.len() as u16 {
+            if other != drive && self.replacement.housing(other) == self.replacement.housing(drive) {
+                self.fail_alone(context, other);
+            }
+        }
+        true
+    }
+
+    fn fail_alone(&mut self, context: &mut Context, drive: u16) -> bool {
         if !self.forget(context, drive) {
             return false;
         }
@@ -92,7 +105,8 @@ impl System {
         });
         let ReplacementParams { seed, controller, before_drive, .. } = &self.replacement;
         let params = self.array.as_ref().map(|array| array.params());
-        let new = self.devices[at].drive.new_drive(params, *seed);
+        let housing = self.replacement.housing(drive);
+        let new = self.devices[at].drive.new_drive(params, housing, *seed);
         self.devices[at] = Device::new(new, controller, before_drive.as_ref());
         self.dead[at] = false;
         match &mut self.array {
@@ -129,12 +143,17 @@ impl System {
     }
 }
 
+impl ReplacementParams {
+    fn housing(&self, drive: u16) -> u16 {
+        self.housings.get(usize::from(drive)).copied().unwrap_or(drive)
+    }
+}
+
 impl Drive {
-    /// A new drive of the same model under the same number.
-    fn new_drive(&self, array: Option<&ArrayParams>, seed: u64) -> Drive {
+    /// A new drive of the same model under the same number, on the spindle of the drive `housing`.
+    fn new_drive(&self, array: Option<&ArrayParams>, housing: u16, seed: u64) -> Drive {
         // Its own model has the period that was drawn for it.
-        let (model, index) = (self.shared_model(), self.index());
-        let turns_as = if array.is_some_and(|array| array.synchronised) { 0 } else { index };
-        Drive::turning_as(model, index, turns_as, seed)
+        let turns_as = if array.is_some_and(|array| array.synchronised) { 0 } else { housing };
+        Drive::turning_as(self.shared_model(), self.index(), turns_as, seed)
     }
 }

@@ -55,6 +55,8 @@ struct ReplacementParams {
     controller: ControllerParams,
     /// The I/O scheduler before each drive.
     before_drive: Option<ElevatorParams>,
+    /// As in [`SystemParams::housings`].
+    housings: Vec<u16>,
 }
 
 /// The boxes of one initiator, above the controller.
@@ -96,7 +98,7 @@ impl System {
         let models = (0..).zip(&params.drives);
         let drives = models.map(|(index, model)| match &params.array {
             None => Drive::new(Arc::clone(model), index, seed),
-            Some(array) => array.drive(model, index, seed),
+            Some(array) => array.drive(model, index, params.housing(index), seed),
         });
         let devices: Vec<Device> =
             drives.map(|drive| Device::new(drive, &params.controller, before_drive)).collect();
@@ -122,6 +124,7 @@ impl System {
                 seed,
                 controller: params.controller,
                 before_drive: before_drive.copied(),
+                housings: params.housings.clone(),
             },
         }
     }

@@ -27,13 +27,24 @@ pub struct SystemParams {
     pub array: Option<ArrayParams>,
     /// Whether all drives sit on one bus instead of each on a link of its own (parallel SCSI).
     pub shares_link: bool,
+    /// By drive: the first drive of the same housing. Drives of one housing are the actuators of one physical drive:
+    /// they turn as one, share one link, and fail together. Empty when each is a drive of its own.
+    pub housings: Vec<u16>,
 }
 
 impl SystemParams {
     /// One drive behind a controller, and nothing else.
     pub fn of_drive(drive: Arc<DriveModel>, controller: ControllerParams) -> Self {
         let drives = alloc::vec![drive];
-        SystemParams { drives, controller, elevator: None, host_cache: None, array: None, shares_link: false }
+        SystemParams {
+            drives,
+            controller,
+            elevator: None,
+            host_cache: None,
+            array: None,
+            shares_link: false,
+            housings: Vec::new(),
+        }
     }
 
     /// The capacity that a host can address.
@@ -48,27 +59,43 @@ impl SystemParams {
         }
     }
 
-    /// The paths of the data: each drive's link, or one for all, and the bus of the host behind the
-    /// controller.
+    /// The paths of the data: each drive's link, one for the drives of a housing or for all, and the bus of the
+    /// host behind the controller.
     pub fn wires(&self) -> Wires {
-        let links = if self.shares_link { 1 } else { self.drives.len() };
-        let mut stages: Vec<BusParams> = self.drives[..links].iter().map(|drive| drive.link.bus()).collect();
-        if self.shares_link && self.drives.len() > 1 {
-            stages[0].holds = false;
+        let owners = self.link_owners();
+        let mut stages: Vec<BusParams> = Vec::new();
+        let mut stage_of: Vec<u16> = Vec::with_capacity(owners.len());
+        for (drive, &owner) in owners.iter().enumerate() {
+            let is_first = usize::from(owner) == drive;
+            if is_first {
+                stages.push(self.drives[drive].link.bus());
+            }
+            let stage = if is_first { stages.len() as u16 - 1 } else { stage_of[usize::from(owner)] };
+            if !is_first {
+                stages[usize::from(stage)].holds = false;
+            }
+            stage_of.push(stage);
         }
         let bus = self.controller.bus.map(|bus| {
             stages.push(bus);
             stages.len() as u16 - 1
         });
         let hop = |bus| Hop { bus, rate: None };
-        let paths: Vec<Vec<Hop>> = (0..self.drives.len() as u16)
-            .map(|drive| {
-                let link = if self.shares_link { 0 } else { drive };
-                core::iter::once(hop(link)).chain(bus.map(hop)).collect()
-            })
-            .collect();
+        let path = |&link: &u16| core::iter::once(hop(link)).chain(bus.map(hop)).collect();
+        let paths: Vec<Vec<Hop>> = stage_of.iter().map(path).collect();
         let paths: Vec<&[Hop]> = paths.iter().map(Vec::as_slice).collect();
         Wires::new(&stages, &paths)
+    }
+
+    /// By drive: the first drive that is on the same link.
+    pub fn link_owners(&self) -> Vec<u16> {
+        let drives = 0..self.drives.len() as u16;
+        drives.map(|drive| if self.shares_link { 0 } else { self.housing(drive) }).collect()
+    }
+
+    /// The first drive of this one's housing: itself, unless it is an actuator behind another one.
+    pub fn housing(&self, drive: u16) -> u16 {
+        self.housings.get(usize::from(drive)).copied().unwrap_or(drive)
     }
 
     /// Whether a power cut is not modelled: of a pool whose drives cache writes. A real pool flushes them with each

@@ -192,27 +192,24 @@ impl Dirty {
         let mut at = first;
         while at < end
             && !self.is_empty()
-            && let Some(piece) = self.holder(at, now)
+            && let Some((_, until)) = self.newest(at, now)
         {
-            at = piece.end;
+            at = until;
         }
         at
     }
 
     /// The write whose data a read of this sector finds here at `now`, and the sector up to which it covers
-    /// them: newer waiting data take precedence over data in flight.
-    pub fn newest(&self, at: Lba, now: Instant) -> Option<(u64, Lba)> {
-        let DirtyPiece { write, end, .. } = *self.holder(at, now)?;
-        let newer = self.lowest(at, end).map(|slot| self.piece(slot).first).filter(|&first| first > at);
-        Some((write, newer.map_or(end, |newer| newer.min(end))))
-    }
-
+    /// them. Waiting data are newer than data in flight, also while they are still coming.
     #[inline]
-    fn holder(&self, at: Lba, now: Instant) -> Option<&DirtyPiece> {
-        let waits = self.lowest(at, at + Sectors::new(1)).map(|slot| self.piece(slot));
-        let flies = self.flying.iter().find(|piece| piece.first <= at && at < piece.end);
-        let holds = |piece: &&DirtyPiece| piece.first <= at && piece.there <= now;
-        waits.filter(holds).or(flies.filter(holds))
+    pub fn newest(&self, at: Lba, now: Instant) -> Option<(u64, Lba)> {
+        if let Some(slot) = self.lowest(at, at + Sectors::new(1)) {
+            let DirtyPiece { write, end, there, .. } = *self.piece(slot);
+            return (there <= now).then_some((write, end));
+        }
+        let flies = self.flying.iter().find(|piece| piece.first <= at && at < piece.end)?;
+        let newer = self.lowest(at, flies.end).map_or(flies.end, |slot| self.piece(slot).first);
+        (flies.there <= now).then_some((flies.write, newer))
     }
 
     /// Whether data of these sectors wait for the arm.
