@@ -1,8 +1,8 @@
 //! The path between a workload and its drive: the host's I/O scheduler, the controller; and the faults of the
 //! drive.
 use super::array::{DriveNumber, FailRaw};
-use super::drive::IdentityRaw;
 use super::drive_faults::{HangRaw, LieRaw, ResetRaw, SlowRaw, SpotRaw};
+use super::identity::IdentityRaw;
 use super::link::{BusChoice, Standard};
 use super::queue::Depth;
 use super::switch::{OrNever, Switch};
