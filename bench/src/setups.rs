@@ -366,6 +366,7 @@ fn drive(queue: QueueParams, zone_cylinders: u32) -> DriveParams {
             write_least: Span::ZERO,
             read_on_arrival: false,
             write_on_arrival: false,
+            physical_sectors: 0,
         },
         firmware: FirmwareParams {
             read_hit: Overhead::always(Span::from_us(70)),

@@ -130,6 +130,10 @@ pub struct Point {
     /// had planned; left out where no arm scatters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missed_turns_per_1000: Option<f64>,
+    /// Writes to the media that covered a physical sector in part, and were a turn or two longer; left out where there were
+    /// none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partial_writes: Option<u64>,
     /// I/Os that ended with an error.
     pub errors: u64,
     /// The same by outcome.
@@ -218,7 +222,7 @@ pub struct Closing {
     pub depth_asked: Option<u64>,
     /// Commands in the drives, integrated over the window.
     pub in_drives_ns: Option<u128>,
-    /// What the scatter of the arms has cost in the window; `None` where no arm scatters.
+    /// The turns that were lost in the window; `None` where none can be.
     pub turns: Option<Turns>,
     pub digest: u64,
 }
@@ -257,7 +261,9 @@ impl Point {
             breakdown_ns: means(collector.breakdown_ns(), all.count()),
             missed_turns_per_1000: closing
                 .turns
-                .map(|turns| 1e3 * turns.missed as f64 / turns.movements.max(1) as f64),
+                .filter(|turns| turns.movements > 0)
+                .map(|turns| 1e3 * turns.missed as f64 / turns.movements as f64),
+            partial_writes: closing.turns.map(|turns| turns.partial_writes).filter(|&writes| writes > 0),
             errors: collector.errors().iter().map(|(_, count)| count).sum(),
             errors_by_outcome: collector
                 .errors()

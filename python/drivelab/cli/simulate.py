@@ -26,6 +26,7 @@ from drivelab.cli.simulate_notes import (
     note_failed,
     note_given_up,
     note_lost,
+    note_partial_writes,
     note_skipped,
     note_starved,
     note_unlogged,
@@ -129,6 +130,7 @@ def _note(result: Result, checked: _core.Plan) -> None:
     note_failed(result)
     lost = note_lost(result)
     note_starved(result)
+    note_partial_writes(result)
     note_given_up(result)
     note_cached(result, checked)
     note_behind(result.records)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from drivelab import _core
 from drivelab.cli.output import say
+from drivelab.errors import ref
 from drivelab.report.array_summary import duration_text
 from drivelab.report.given_up_summary import given_up_text, has_given_up
 from drivelab.report.plural import are, counted
@@ -127,6 +128,22 @@ def note_starved(result: Result) -> None:
     say(
         f"note: when the run ended{at}, an I/O had waited for {waited}, far longer than any that finished "
         f"({longest}){more}; it is in no latency (oldest_unfinished_ns)"
+    )
+
+
+def note_partial_writes(result: Result) -> None:
+    """A write of part of a physical sector costs a turn that no figure shows by itself: say where a run pays it."""
+    paid = [point for point in result.points if point.get("partial_writes")]
+    if not paid:
+        return
+    worst = max(paid, key=lambda point: point["partial_writes"] / max(point["window_ns"], 1))
+    rate = worst["partial_writes"] / (worst["window_ns"] / 1e9)
+    at = f" at {place}" if (place := place_of(worst["axes"])) else ""
+    more = f", and fewer at {counted(len(paid) - 1, 'more point')}" if len(paid) > 1 else ""
+    sector = ref("target.drive.geometry.physical_sector")
+    say(
+        f"note: {rate:,.3g} writes to the media a second{at} cover a physical sector in part, and each takes a turn "
+        f"more to read it first{more}: give size and offset as multiples of {sector}"
     )
 
 

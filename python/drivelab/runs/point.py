@@ -119,6 +119,8 @@ class Point(TypedDict):
     depth: Depth
     latency_ns: LatencyNs
     breakdown_ns: BreakdownNs | None
+    partial_writes: NotRequired[int]
+    """Writes to the media that covered a physical sector in part; left out where there were none."""
     errors: int
     errors_by_outcome: dict[str, int]
     ended: str

@@ -236,9 +236,13 @@ impl Target {
         (!matches!(self.body, Body::Server(_))).then(|| self.context.in_drives.until(until))
     }
 
-    /// What the scatter of the arms has cost so far, summed over all drives; `None` where no arm scatters.
+    /// The turns that were lost so far, summed over all drives; `None` where no arm scatters and every sector is one of
+    /// the media's.
     pub fn turns(&self) -> Option<Turns> {
-        let each = |drive: &Drive| drive.model().mechanism.scatter.is_some().then(|| drive.turns());
+        let each = |drive: &Drive| {
+            let mechanism = &drive.model().mechanism;
+            (mechanism.scatter.is_some() || mechanism.settle.physical_sectors > 1).then(|| drive.turns())
+        };
         match &self.body {
             Body::Server(_) => None,
             Body::System(system) => system.drives().filter_map(each).reduce(Turns::and),

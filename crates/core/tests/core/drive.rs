@@ -405,6 +405,56 @@ fn a_write_that_does_not_go_on_takes_at_least_so_long_to_position() {
     assert_eq!(reads.map(|second| positioning(ms(2), 0, second)), [0, 1_000_000]);
 }
 
+/// A write of part of a physical sector reads it first: a turn longer than the same write on sectors of its own, and two
+/// where its ends are on different tracks.
+#[test]
+fn a_write_of_part_of_a_physical_sector_takes_a_turn_more() {
+    let on_media = |physical_sectors: u32, access: Access, first: u64, count: u64| {
+        let settle = SettleParams { physical_sectors, ..SettleParams::default() };
+        let mut probe = Probe::of(&DriveParams { settle, ..drive() });
+        let answer = probe.go(access, first, count);
+        let lost = probe.target().turns().map_or(0, |turns| turns.partial_writes);
+        (ns(answer.breakdown.rotation + answer.breakdown.transfer), lost)
+    };
+    let more = |access, first, count| {
+        let ((plain, none), (emulated, writes)) =
+            (on_media(0, access, first, count), on_media(8, access, first, count));
+        assert_eq!(none, 0);
+        (emulated - plain, writes)
+    };
+    for (first, count) in [(800, 8), (8, 64), (0, 8 * TRACK)] {
+        assert_eq!(more(Access::Write, first, count), (0, 0), "{first} + {count}");
+    }
+    // Part of one, one and a part, a part of each of two.
+    for (first, count) in [(801, 1), (800, 9), (804, 8), (807, 2)] {
+        assert_eq!(more(Access::Write, first, count), (TURN, 1), "{first} + {count}");
+    }
+    // On two tracks each end has a turn of its own.
+    assert_eq!(more(Access::Write, 8, TRACK + 4), (TURN, 1));
+    assert_eq!(more(Access::Write, 4, TRACK + 4), (TURN, 1));
+    assert_eq!(more(Access::Write, 4, TRACK + 6), (2 * TURN, 1));
+    assert_eq!(more(Access::Read, 801, 1), (0, 0));
+}
+
+/// What the access before has read or written of a physical sector need not be read again.
+#[test]
+fn a_write_that_goes_on_within_a_physical_sector_reads_nothing() {
+    let settle = SettleParams { physical_sectors: 8, ..SettleParams::default() };
+    let mut probe = Probe::of(&DriveParams { settle, ..drive() });
+    let mut partial_writes = |access, first, count| {
+        let before = probe.target().turns().unwrap().partial_writes;
+        probe.go(access, first, count);
+        probe.target().turns().unwrap().partial_writes - before
+    };
+    assert_eq!(partial_writes(Access::Write, 801, 1), 1);
+    assert_eq!(partial_writes(Access::Write, 802, 2), 0);
+    // It ends within the next one.
+    assert_eq!(partial_writes(Access::Write, 804, 6), 1);
+    assert_eq!(partial_writes(Access::Read, 2_000, 4), 0);
+    assert_eq!(partial_writes(Access::Write, 2_001, 1), 0);
+    assert_eq!(partial_writes(Access::Write, 801, 1), 1);
+}
+
 #[test]
 fn a_read_that_fails_takes_what_the_drive_tries_again_for() {
     let ends = |bad: bool, retries: Span| {

@@ -9,6 +9,7 @@ use super::system::{bounded, faults};
 use super::{cache, disconnect, flash, smr};
 use crate::check::given;
 use crate::keys::At;
+use crate::keys::quantities::Whole;
 use crate::raw::cache::CacheRaw;
 use crate::raw::drive::{DriveRaw, FirmwareRaw, GeometryRaw, OverheadTimes, SettleRaw};
 use crate::raw::queue::QueueRaw;
@@ -62,7 +63,8 @@ pub fn params(raw: &DriveRaw, above: Overrides<'_>, place: Place, log: &mut Log)
         "seek = { single = \"0.8ms\", average = \"8.5ms\", full = \"18ms\" }",
         raw.seek.is_some(),
     );
-    let settle = raw.settle.as_ref().map_or_else(SettleParams::default, |at| settle(&at.value));
+    let mut settle = raw.settle.as_ref().map_or_else(SettleParams::default, |at| settle(&at.value));
+    settle.physical_sectors = raw.geometry.as_ref().map_or(0, |at| physical_sectors(&at.value, raw, log));
     let (protocol, exchange) = drive_protocol(above.queue, raw.queue.as_ref(), log);
     let queue = queue(above.queue, raw.queue.as_ref(), protocol, log);
     let (protocol, queue) = in_force(protocol, queue, above.interface);
@@ -133,8 +135,29 @@ fn settle(raw: &SettleRaw) -> SettleParams {
         write_least: given(raw.write_least.as_ref()).unwrap_or(Span::ZERO),
         read_on_arrival: given(raw.read_on_arrival.as_ref()).unwrap_or(false),
         write_on_arrival: given(raw.write_on_arrival.as_ref()).unwrap_or(false),
+        physical_sectors: 0,
     }
 }
+
+/// The sectors of a physical one; 0 where that is not given.
+fn physical_sectors(raw: &GeometryRaw, drive: &DriveRaw, log: &mut Log) -> u32 {
+    let Some(At { value: Whole(sectors), place, .. }) = &raw.physical_sector else { return 0 };
+    if smr::section(drive.smr.as_ref()).is_some() {
+        let message =
+            "writes to a shingled drive are appended and merged, whatever the size of its physical sectors";
+        log.contradiction(*place, message, "leave out geometry.physical_sector, or smr");
+        return 0;
+    }
+    if !sectors.get().is_power_of_two() || *sectors > PHYSICAL_MAX {
+        let remedy = "write \"4KiB\", as all drives with 512 bytes emulated have, or \"512B\"";
+        log.fault(*place, "a physical sector is 512 bytes times a power of two, and at most 64 KiB", remedy);
+        return 0;
+    }
+    sectors.get() as u32
+}
+
+/// The largest physical sector: 64 KiB.
+const PHYSICAL_MAX: Sectors = Sectors::new(128);
 
 /// The arm's scatter; `None` if all its widths are zero.
 fn scatter(raw: &SettleRaw) -> Option<ScatterParams> {

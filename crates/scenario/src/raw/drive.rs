@@ -12,7 +12,7 @@ use super::scatter::Widths;
 use super::smr::SmrRaw;
 use super::switch::Switch;
 use crate::keys::numbers::Count;
-use crate::keys::quantities::{Extent, Length, LinearDensity, SignedSpan, TrackDensity};
+use crate::keys::quantities::{Extent, Length, LinearDensity, SignedSpan, TrackDensity, Whole};
 use crate::keys::read::{At, Example, Names, wrong_type};
 use crate::keys::{Kind, Read, choices, section};
 use crate::text::problem::Log;
@@ -114,6 +114,9 @@ section! {
         capacity: Extent = "all that the zones hold",
         /// Blocks that a host can reach, from the outer edge on (ATA's accessible maximum address); zones and seeks stay.
         accessible: Extent = "capacity",
+        /// The sector of the media. Where it is larger than the 512 bytes that a host addresses (512e), a write of part of one
+        /// reads it first, and is a turn longer.
+        physical_sector: Whole = "512B",
         /// The zones, outermost first.
         zones: Vec<At<ZoneRaw>> = "",
         /// Slots that hold no block: slipped defects.

@@ -113,5 +113,6 @@ fn drives_with_two_actuators_that_cannot_be() {
             ranges("[target.faults]\nhang = [{ at = \"1s\", lasts = \"1s\" }]\n")
         ),
         ("a word that is none", drive("both", "")),
+        ("a geometry of tracks one by one", ranges("").replace("heads = 20", "heads = 20, slips = []")),
     ]));
 }

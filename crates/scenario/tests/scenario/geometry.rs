@@ -1,4 +1,5 @@
 //! Where the blocks of a drive file lie: each key of a zone against places counted by hand.
+use crate::problems::snapshot;
 use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::drive::geometry::Geometry;
 use drivelab_scenario::{NoFiles, Source, plan};
@@ -178,4 +179,18 @@ fn impossible_patterns_are_reported_at_their_keys() {
         let refusal = refused(keys);
         assert!(refusal.contains(message), "{keys}: {refusal}");
     }
+}
+
+#[test]
+fn physical_sectors_that_cannot_be() {
+    let with = |keys: &str, more: &str| {
+        format!("[target.drive]\nbase = \"seagate-exos-x24-24tb\"\ngeometry = {{ {keys} }}\n{more}")
+    };
+    insta::assert_snapshot!(snapshot(&[
+        ("three blocks", with("physical_sector = \"1536B\"", "")),
+        ("half a block", with("physical_sector = \"4100B\"", "")),
+        ("too large", with("physical_sector = \"128KiB\"", "")),
+        ("none", with("physical_sector = \"0B\"", "")),
+        ("shingled", with("physical_sector = \"4KiB\"", "smr = {}\n")),
+    ]));
 }

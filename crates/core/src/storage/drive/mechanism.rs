@@ -16,7 +16,7 @@ pub struct Arm {
     pub head: u32,
 }
 
-/// The mechanism's times other than the seek curve.
+/// The mechanism's times other than the seek curve, and how an access meets its sectors.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SettleParams {
     /// From one head to another. It overlaps with a seek: the longer of the two counts.
@@ -29,6 +29,9 @@ pub struct SettleParams {
     pub read_on_arrival: bool,
     /// Whether a write may begin in the middle of its part of a track.
     pub write_on_arrival: bool,
+    /// Sectors that the media hold as one, such as 8 of a drive with 512 bytes emulated on 4 KiB (512e); 0 or 1 where
+    /// each is one by itself.
+    pub physical_sectors: u32,
 }
 
 /// An access as the mechanism carries it out.
@@ -117,6 +120,29 @@ impl Mechanism {
     pub fn scattered(&self, moved: u64, distance: u32, bits: u64) -> u64 {
         let Some(scatter) = self.scatter.as_ref().filter(|_| moved > 0) else { return moved };
         (moved as i64 + scatter.excess(distance, bits)).max((moved / 2) as i64) as u64
+    }
+
+    /// How many turns a write to these sectors takes more because it covers a physical sector in part: that is read as
+    /// it passes, and written a turn later. One turn serves both ends of a write on one track. The physical sector in which
+    /// the access before ended, at `ended`, is still in the drive's memory.
+    #[inline]
+    pub fn turns_to_read_first(
+        &self,
+        (first, end): (Lba, Lba),
+        access: Access,
+        landing: &Landing,
+        ended: Lba,
+    ) -> u64 {
+        let physical = u64::from(self.settle.physical_sectors);
+        if physical <= 1 || access != Access::Write {
+            return 0;
+        }
+        let known = ended.get().checked_sub(1).map(|last| last / physical);
+        let is_read = |border: Lba, sector: u64| {
+            !border.get().is_multiple_of(physical) && known != Some(sector / physical)
+        };
+        let ends = [is_read(first, first.get()), is_read(end, end.get() - 1)].map(u64::from);
+        if landing.is_whole() { ends[0].max(ends[1]) } else { ends[0] + ends[1] }
     }
 
     fn on_arrival(&self, access: Access) -> bool {

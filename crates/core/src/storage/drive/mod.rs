@@ -169,7 +169,7 @@ impl Drive {
         self.tasks.read_log()
     }
 
-    /// What the scatter of the arm's movements has cost since the start: zero where there is none.
+    /// The turns that were lost since the start to the scatter of the arm's movements and to parts of physical sectors.
     pub fn turns(&self) -> Turns {
         self.mechanics.turns()
     }

@@ -113,16 +113,18 @@ pub fn seeks() -> impl Strategy<Value = SeekParams> {
 }
 
 pub fn settles() -> impl Strategy<Value = SettleParams> {
-    (spans(1_500), -600_000i64..1_500_000, any::<[bool; 2]>()).prop_map(|(head_switch, write, on_arrival)| {
-        SettleParams {
+    let physical = prop_oneof![3 => Just(0), 1 => Just(8)];
+    (spans(1_500), -600_000i64..1_500_000, any::<[bool; 2]>(), physical).prop_map(
+        |(head_switch, write, on_arrival, physical)| SettleParams {
             head_switch,
             write_settle_ns: write,
 
             write_least: Span::ZERO,
             read_on_arrival: on_arrival[0],
             write_on_arrival: on_arrival[1],
-        }
-    })
+            physical_sectors: physical,
+        },
+    )
 }
 
 fn overheads() -> impl Strategy<Value = Overhead> {

@@ -8,6 +8,7 @@
 pub(crate) mod reading_on;
 mod streams;
 pub(crate) mod sweep;
+mod turns;
 
 use super::cache::segment::Motion;
 use super::faults::Faults;
@@ -26,36 +27,14 @@ use alloc::sync::Arc;
 use drivelab_units::{Instant, Lba, Sectors, Span};
 use streams::Streams;
 use sweep::Sweep;
+pub use turns::Turns;
 
 /// Maximum number of commands that may go out of turn, because they join the sweep or meet the head, while
 /// others or the cache wait: then the drive chooses, so that a stream cannot starve the others. A choice of
 /// the model for drives without a stream limit: no source gives such a bound.
 const OUT_OF_TURN_MAX: u32 = 32;
 
-/// What the scatter of the arm's movements has cost.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Turns {
-    /// Movements subject to scatter.
-    pub movements: u64,
-    /// How many of them made the first sector come a revolution later than planned.
-    pub missed: u64,
-}
-
-impl Turns {
-    /// The sum of those of two drives, or of two periods.
-    #[must_use]
-    pub fn and(self, other: Turns) -> Turns {
-        Turns { movements: self.movements + other.movements, missed: self.missed + other.missed }
-    }
-
-    /// The difference to an earlier value of the same drives.
-    #[must_use]
-    pub fn since(self, before: Turns) -> Turns {
-        Turns { movements: self.movements - before.movements, missed: self.missed - before.missed }
-    }
-}
-
-/// The scatter of the arm's movements: its draws, and what it has cost.
+/// The key of the draws for the scatter of the arm's movements, and the turns that were lost.
 struct ScatterDraws {
     key: u64,
     turns: Turns,
@@ -213,7 +192,7 @@ impl Mechanics {
         }
     }
 
-    /// What the scatter of the arm's movements has cost so far.
+    /// The turns that were lost so far.
     pub fn turns(&self) -> Turns {
         self.scatter.turns
     }
@@ -314,6 +293,14 @@ impl Mechanics {
             self.scatter(landing, last, access, begun, key)
         };
         passage.seek += hold;
+        let turns =
+            self.model.mechanism.turns_to_read_first((first, end), access, landing, self.last.media_end);
+        if turns > 0 {
+            let more = Span::from_ns(turns * self.spindle.period());
+            passage.rotation += more;
+            passage.end += more;
+            self.scatter.turns.partial_writes += 1;
+        }
         passage
     }
 
@@ -354,7 +341,13 @@ impl Mechanics {
         let InFlight { command, landing, media, .. } = flight;
         let last = Lba::new(media.until.get() - 1);
         let mechanism = &self.model.mechanism;
-        mechanism.pass(&self.spindle, started, self.arm, landing, last, command.access)
+        let mut passage = mechanism.pass(&self.spindle, started, self.arm, landing, last, command.access);
+        let range = (media.at, media.until);
+        let turns = mechanism.turns_to_read_first(range, command.access, landing, self.last.media_end);
+        let more = Span::from_ns(turns * self.spindle.period());
+        passage.rotation += more;
+        passage.end += more;
+        passage
     }
 
     /// The maximum time of a command's access, including its positioning and a revolution that a track switch
@@ -362,7 +355,9 @@ impl Mechanics {
     pub fn longest(&self, flight: &InFlight) -> Span {
         // Depending on the angle at which it begins, the first track switch may cost an extra revolution.
         let turn = Span::from_ns(self.spindle.period());
-        self.longest_positioning + self.passage(flight, flight.ready).transfer + turn
+        let passage = self.passage(flight, flight.ready);
+        let ends = if self.model.mechanism.settle.physical_sectors > 1 { 2 } else { 0 };
+        self.longest_positioning + passage.transfer + turn + Span::from_ns(ends * self.spindle.period())
     }
 
     /// When the first sector that can be sent to the host has been read: the one in which the head landed if
