@@ -396,6 +396,14 @@ all data --minutes 0 --out x
 reorder
 reorder data --drive wd-4tb-7200
 reorder data --set target.queue.depth=4
+shingled
+shingled data --drive wd-4tb-7200
+shingled data --set target.queue.depth=4
+shingled data
+shingled data --write --yes-destroy data
+shingled --drive wd-4tb-7200 --write
+shingled --drive wd-4tb-7200 --writes 5
+shingled --drive wd-wd360gd --set target.drive.geometry.capacity=1GB
 """
 
 

@@ -14,6 +14,7 @@ from drivelab.cli.chart_options import Look
 from drivelab.cli.exits import Exit
 from drivelab.cli.groups import given, grouped
 from drivelab.cli.measure_reorder import reorder
+from drivelab.cli.measure_shingled import shingled
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture
@@ -48,6 +49,7 @@ def add_ready(group: typer.Typer) -> None:
         ("access", access),
         ("chain", chain),
         ("reorder", reorder),
+        ("shingled", shingled),
         ("all", everything),
     ):
         group.command(name)(verb)

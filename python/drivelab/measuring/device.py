@@ -165,6 +165,11 @@ class Block:
         return None if text is None else text == "1"
 
     @property
+    def zoned(self) -> str | None:
+        """`none`, `host-aware` or `host-managed`, if the kernel knows zones."""
+        return self.queue("zoned")
+
+    @property
     def scheduler(self) -> str | None:
         """The I/O scheduler in force."""
         text = self.queue("scheduler") or ""
