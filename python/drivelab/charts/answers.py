@@ -1,0 +1,177 @@
+"""The picture of a ready answer: a panel for each figure, as lines over numbers or as bars at names, with ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import altair as alt
+
+from drivelab.charts.errors import ChartInputError
+from drivelab.charts.rows import Row
+from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Chart, Panel, dress, heading, inline, layer
+from drivelab.charts.ticks import fitting, log_labels
+
+WIDTH, HEIGHT, BAR = 560, 200, 30
+BLUE, RED = LINE_COLOURS[:2]
+
+
+class PanelOf(Protocol):
+    """A figure of the rows, and a limit that is drawn across its panel."""
+
+    @property
+    def key(self) -> str:
+        """Of the rows."""
+
+    @property
+    def title(self) -> str:
+        """Of the axis."""
+
+    @property
+    def limit(self) -> float | None:
+        """In the unit of the figure."""
+
+    @property
+    def limit_title(self) -> str:
+        """What the limit is."""
+
+
+class PictureOf(Protocol):
+    """Which figures are drawn over what."""
+
+    @property
+    def x(self) -> str:
+        """Key of the rows."""
+
+    @property
+    def x_title(self) -> str:
+        """Of the axis."""
+
+    @property
+    def panels(self) -> Sequence[PanelOf]:
+        """From top to bottom."""
+
+    @property
+    def is_names(self) -> bool:
+        """Whether x is a name."""
+
+
+def answer(
+    title: str, rows: Sequence[Mapping[str, Any]], picture: PictureOf, decisive: int
+) -> alt.VConcatChart:
+    """Figures of `rows` over a key of theirs, each with its `_low` and `_high` where it has them.
+
+    The `decisive` row is orange. Raises ChartError where no row has a figure.
+    """
+    panels = [_panel(_rows(rows, picture, panel, decisive), picture, panel) for panel in picture.panels]
+    notes = ["Orange: what the answer is about. Thin lines: from the least to the most that it may be."]
+    return dress(alt.vconcat(*panels, spacing=18, title=heading(title, notes)))
+
+
+def _rows(
+    rows: Sequence[Mapping[str, Any]], picture: PictureOf, panel: PanelOf, decisive: int
+) -> list[Row]:
+    found = [
+        {
+            "x": row[picture.x],
+            "figure": row[panel.key],
+            "low": row.get(f"{panel.key}_low"),
+            "high": row.get(f"{panel.key}_high"),
+            "decisive": number == decisive,
+        }
+        for number, row in enumerate(rows)
+        if row.get(panel.key) is not None and row.get(picture.x) is not None
+    ]
+    if not found:
+        raise ChartInputError(f"no row has a figure for {panel.title}")
+    return found
+
+
+def _panel(rows: list[Row], picture: PictureOf, panel: PanelOf) -> Panel:
+    return (_bars if picture.is_names else _line)(rows, picture, panel)
+
+
+def _colour() -> Any:  # noqa: ANN401 - as altair has it
+    return alt.condition("datum.decisive", alt.value(RED), alt.value(BLUE))
+
+
+def _top(rows: Sequence[Row], panel: PanelOf) -> float:
+    return 1.12 * max(max(row["figure"], row["high"] or 0.0, panel.limit or 0.0) for row in rows) or 1.0
+
+
+def _bars(rows: list[Row], picture: PictureOf, panel: PanelOf) -> Panel:
+    scale = alt.Scale(domain=[0, 1.06 * _top(rows, panel)], nice=False)
+    y = alt.Y("x:N", sort=None, title=picture.x_title, axis=alt.Axis(labelLimit=300))
+    x = alt.X("figure:Q", title=panel.title, scale=scale)
+    base = Chart(inline(rows))
+    bars = base.mark_bar(height=BAR * 0.6).encode(x=x, y=y, color=_colour(), tooltip=_tooltip(panel))
+    ends = [row for row in rows if row["low"] is not None]
+    text = (
+        Chart(inline([{**row, "end": max(row["figure"], row["high"] or 0.0)} for row in rows]))
+        .mark_text(align="left", dx=6, color=INK, fontSize=11)
+        .encode(x=alt.X("end:Q", scale=scale), y=y, text=alt.Text("figure:Q", format=",.3~s"))
+    )
+    marks = [bars, *([_rule(ends, y, scale)] if ends else []), text, *_limit(panel, scale, across=True)]
+    return layer(*marks).properties(width=WIDTH, height=BAR * len(rows))
+
+
+def _rule(ends: Sequence[Row], y: alt.Y, scale: alt.Scale) -> alt.Chart:
+    return (
+        Chart(inline(ends))
+        .mark_rule(color=INK, strokeWidth=1.5)
+        .encode(x=alt.X("low:Q", scale=scale), x2="high:Q", y=y)
+    )
+
+
+def _line(rows: list[Row], picture: PictureOf, panel: PanelOf) -> Panel:
+    values = sorted({float(row["x"]) for row in rows})
+    domain = [values[0] / 1.15, values[-1] * 1.15]
+    ticks = fitting(values, domain, WIDTH, across=True)
+    x = alt.X(
+        "x:Q",
+        title=picture.x_title,
+        scale=alt.Scale(type="log", base=2, domain=domain, nice=False),
+        axis=alt.Axis(**log_labels(ticks)),
+    )
+    scale = alt.Scale(domain=[0, _top(rows, panel)], nice=False)
+    y = alt.Y("figure:Q", title=panel.title, scale=scale, axis=alt.Axis(minExtent=40))
+    base = Chart(inline(rows))
+    line = base.mark_line(strokeWidth=1.8, color=BLUE).encode(x=x, y=y)
+    ends = [row for row in rows if row["low"] is not None]
+    rules = (
+        Chart(inline(ends))
+        .mark_rule(color=SOFT)
+        .encode(x=x, y=alt.Y("low:Q", title=panel.title, scale=scale), y2="high:Q")
+    )
+    dots = base.mark_point(filled=True, size=70, opacity=1).encode(
+        x=x, y=y, color=_colour(), tooltip=_tooltip(panel)
+    )
+    marks = [line, *([rules] if ends else []), dots, *_limit(panel, scale, across=False)]
+    return layer(*marks).properties(width=WIDTH, height=HEIGHT)
+
+
+def _limit(panel: PanelOf, scale: alt.Scale, *, across: bool) -> list[alt.Chart]:
+    """A dashed line at the limit, with its name."""
+    if panel.limit is None:
+        return []
+    rows = [{"limit": panel.limit, "name": panel.limit_title}]
+    base = Chart(inline(rows))
+    if across:
+        at: dict[str, Any] = {"x": alt.X("limit:Q", scale=scale)}
+        place: dict[str, Any] = {"align": "left", "dx": 4, "y": 2, "baseline": "top"}
+    else:
+        at = {"y": alt.Y("limit:Q", scale=scale)}
+        place = {"align": "left", "x": 6, "dy": -6}
+    return [
+        base.mark_rule(strokeDash=[6, 3], color=INK).encode(**at),
+        base.mark_text(fontSize=11, color=INK, **place).encode(text="name:N", **at),
+    ]
+
+
+def _tooltip(panel: PanelOf) -> list[alt.Tooltip]:
+    return [
+        alt.Tooltip("x:N", title="at"),
+        alt.Tooltip("figure:Q", title=panel.title, format=",.4~g"),
+        alt.Tooltip("low:Q", title="least", format=",.4~g"),
+        alt.Tooltip("high:Q", title="most", format=",.4~g"),
+    ]
