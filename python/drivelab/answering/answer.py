@@ -49,6 +49,7 @@ class Panel:
     title: str
     limit: float | None = None
     limit_title: str = ""
+    is_log: bool = False
 
 
 @dataclass(frozen=True)

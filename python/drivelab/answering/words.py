@@ -8,7 +8,7 @@ from typing import Any
 
 from drivelab.scenarios.catalogue import catalogue_entry
 from drivelab.scenarios.catalogue_choice import Medium, medium
-from drivelab.scenarios.firmware import iops_range
+from drivelab.scenarios.sizes import size_of, size_with_unit
 
 MS, MB = 1e6, 1e6
 """Nanoseconds in a millisecond; bytes in a megabyte."""
@@ -35,13 +35,9 @@ def rate_of(point: Mapping[str, Any], *, per: float = 1.0, key: str = "iops") ->
     """The rate of a point with its ends, divided by `per`, under `key`, `key_low`, `key_high`.
 
     The ends are the range of drives of its kind where the record has one, else the interval of chance at 95 %; None
-    where neither is known. Several jobs in closed loops have no depth of their own in a record: their range is that of
-    the commands in the drives.
+    where neither is known.
     """
     ends = {name: point[name] for name in ("iops_low", "iops_high") if name in point}
-    jobs = point.get("jobs") or {}
-    if not ends and jobs and point["depth"]["asked"] is None:
-        ends = iops_range(point.get("in_force"), {**point, "depth": {**point["depth"], "asked": len(jobs)}})
     error = point["iops_relative_error"]
     if not ends and error is not None and error < 1:
         ends = {"iops_low": point["iops"] * (1 - error), "iops_high": point["iops"] * (1 + error)}
@@ -72,3 +68,9 @@ def target_named(drive: str, level: str | None, members: str | None) -> str:
     """A drive, or an array of it, as titles and sentences name it."""
     name = Path(drive).stem if drive.endswith(".toml") else drive
     return name if level is None else f"{level} of {members or '?'} x {name}"
+
+
+def size_named(text: str) -> str:
+    """A size as sentences have it: 4 KiB for 4k; what is none as it is."""
+    size = size_of(text)
+    return text if size is None else size_with_unit(size)

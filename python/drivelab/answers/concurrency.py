@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from drivelab.answering.answer import Answer, Column, Panel, Picture, Row
 from drivelab.answering.lab import Lab, Ran, notes_of
 from drivelab.answering.option import Bs, Drive, Level, Members, Option, Rwmixread
-from drivelab.answering.words import MS, figure, listed, number, rate_of, target_named
+from drivelab.answering.words import MS, figure, listed, number, rate_of, size_named, target_named
 from drivelab.errors import InputError, ref
 
 TITLE = "how many concurrent requests before the latency doubles, and the throughput there"
@@ -43,7 +43,7 @@ class Options:
 
 DEPTHS = (*range(1, 17), 20, 24, 28, 32, 40, 48, 64, 80, 96, 128)
 _SHOWN = (1, 2, 4, 8, 16, 32, 64, 128)
-REQUESTS, WARM_UP_IOS = 4_000, "1s"
+REQUESTS, WARM_UP = 4_000, "1s"
 
 
 def answer(asked: Options, lab: Lab) -> Answer:
@@ -55,7 +55,7 @@ def answer(asked: Options, lab: Lab) -> Answer:
         raise InputError(f"{ref('rw', asked.rw)}: it is {', '.join(LOADS)}")
     typed = {key: getattr(asked, key) for key in ("drive", "level", "members", "rw", "bs", "rwmixread")}
     documents = [
-        {"workload": {"iodepth": depth}, "run": {"warmup": WARM_UP_IOS, "ios": REQUESTS, "duration": "10min"}}
+        {"workload": {"iodepth": depth}, "run": {"warmup": WARM_UP, "ios": REQUESTS, "duration": "10min"}}
         for depth in DEPTHS
     ]
     runs = lab.run(documents, typed)
@@ -88,10 +88,10 @@ def answer(asked: Options, lab: Lab) -> Answer:
             "Requests at once",
             [
                 Panel("iops", "IOPS"),
-                Panel(key, f"{asked.latency} latency, times that of one", factor, f"{factor:g} times"),
+                Panel(key, f"{asked.latency} latency, times that of one", factor, f"{factor:g} times", is_log=True),
             ],
         ),
-        title=f"{_named(asked)}: {LOADS[asked.rw]} of {asked.bs} at once",
+        title=f"{_named(asked)}: {LOADS[asked.rw]} of {size_named(asked.bs)} at once",
     )
 
 
@@ -144,12 +144,12 @@ def _sentence(asked: Options, rows: Sequence[Row], held: Row, factor: float) -> 
     spread = f" ({least} to {most})" if asked.latency == "mean" and least != most else ""
     latency = f"{number(held[f'{asked.latency}_ms'])} ms"
     text = (
-        f"{_named(asked)} takes {count}{spread} {LOADS[asked.rw]} of {asked.bs} at once before their {asked.latency} "
+        f"{_named(asked)} takes {count}{spread} {LOADS[asked.rw]} of {size_named(asked.bs)} at once before their {asked.latency} "
         f"latency {often}: {figure(held)} at {latency}"
     )
     if count == rows[-1]["outstanding"]:
         text = (
-            f"{_named(asked)} takes all {count} {LOADS[asked.rw]} of {asked.bs} at once that were tried, and their "
+            f"{_named(asked)} takes all {count} {LOADS[asked.rw]} of {size_named(asked.bs)} at once that were tried, and their "
             f"{asked.latency} latency stays below {factor:g} times that of one: {figure(held)} at {latency}"
         )
     if count > 1:

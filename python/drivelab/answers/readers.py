@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from drivelab.answering.answer import Answer, Column, Panel, Picture, Row
 from drivelab.answering.lab import Lab, Ran, notes_of
 from drivelab.answering.option import Drive, Level, Members, Option
-from drivelab.answering.words import MB, figure, listed, rate_of, target_named
+from drivelab.answering.words import MB, figure, listed, rate_of, size_named, target_named
 
 TITLE = "how many concurrent readers of whole files suit it"
 QUESTION = "How many threads should read large files from this drive, or this array, at once: 1, 4, or 16?"
@@ -49,7 +49,7 @@ def answer(asked: Options, lab: Lab) -> Answer:
         figure="mb_per_s",
         scenario=runs[best].scenario,
         assumptions=[
-            f"each reader has one read of {asked.bs} under way, and its file lies in one piece; the files are spread "
+            f"each reader has one read of {size_named(asked.bs)} under way, and its file lies in one piece; the files are spread "
             "evenly over the target, so that the rate of one is that of the middle",
             *notes_of(runs),
         ],

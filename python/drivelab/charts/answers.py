@@ -10,7 +10,7 @@ import altair as alt
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import Row
 from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Chart, Panel, dress, heading, inline, layer
-from drivelab.charts.ticks import fitting, log_labels
+from drivelab.charts.ticks import fitting, log_axis, log_labels
 
 WIDTH, HEIGHT, BAR = 560, 200, 30
 BLUE, RED = LINE_COLOURS[:2]
@@ -34,6 +34,10 @@ class PanelOf(Protocol):
     @property
     def limit_title(self) -> str:
         """What the limit is."""
+
+    @property
+    def is_log(self) -> bool:
+        """Whether the axis of a line's figures is logarithmic."""
 
 
 class PictureOf(Protocol):
@@ -133,8 +137,8 @@ def _line(rows: list[Row], picture: PictureOf, panel: PanelOf) -> Panel:
         scale=alt.Scale(type="log", base=2, domain=domain, nice=False),
         axis=alt.Axis(**log_labels(ticks)),
     )
-    scale = alt.Scale(domain=[0, _top(rows, panel)], nice=False)
-    y = alt.Y("figure:Q", title=panel.title, scale=scale, axis=alt.Axis(minExtent=40))
+    scale, axis = _upright(rows, panel)
+    y = alt.Y("figure:Q", title=panel.title, scale=scale, axis=axis)
     base = Chart(inline(rows))
     line = base.mark_line(strokeWidth=1.8, color=BLUE).encode(x=x, y=y)
     ends = [row for row in rows if row["low"] is not None]
@@ -148,6 +152,15 @@ def _line(rows: list[Row], picture: PictureOf, panel: PanelOf) -> Panel:
     )
     marks = [line, *([rules] if ends else []), dots, *_limit(panel, scale, across=False)]
     return layer(*marks).properties(width=WIDTH, height=HEIGHT)
+
+
+def _upright(rows: Sequence[Row], panel: PanelOf) -> tuple[alt.Scale, alt.Axis]:
+    """The upright axis: from zero, or logarithmic."""
+    values = [row["figure"] for row in rows if row["figure"] > 0]
+    if not panel.is_log or not values:
+        return alt.Scale(domain=[0, _top(rows, panel)], nice=False), alt.Axis(minExtent=40)
+    domain, at = log_axis(values, HEIGHT)
+    return alt.Scale(type="log", domain=domain, nice=False), alt.Axis(minExtent=40, **log_labels(at))
 
 
 def _limit(panel: PanelOf, scale: alt.Scale, *, across: bool) -> list[alt.Chart]:
