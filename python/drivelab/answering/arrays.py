@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from drivelab.answering.answer import Row
 from drivelab.answering.lab import Lab
-from drivelab.answering.words import medium_of
+from drivelab.answering.words import figure, medium_of
 from drivelab.arrays.levels import compare
 from drivelab.arrays.simulation import loads as under
+from drivelab.arrays.simulation import rebuild
+from drivelab.arrays.simulation.loads import Loads, rate_asked
 from drivelab.arrays.simulation.measure import all_of, measure
 from drivelab.arrays.simulation.planning import Chosen, Entry, planned
 from drivelab.errors import InputError, RunError, ref
-from drivelab.report.plural import counted
 from drivelab.scenarios.catalogue_choice import Medium
+from drivelab.scenarios.firmware import shares_note
 from drivelab.scenarios.scenario import Override
 
 HOUR_NS, MS = 3600e9, 1e6
@@ -35,13 +38,30 @@ def check_redundant(entry: Entry, level: str) -> None:
         raise InputError(f"{ref('level', level)}: {reason}; choose one with copies or parity, such as raid5")
 
 
-def refuse_shingled(drive: str) -> None:
-    """Refuse shingled drives, whose rebuilds slow down once their media caches are full. Raises InputError."""
-    if medium_of(drive) is Medium.SMR:
+RATE_MAX = 2_000
+"""Requests a second beside a rebuild: more take long to simulate, over the minutes of its parts."""
+
+
+def check_drive(drive: str, rate_iops: str | None) -> None:
+    """Refuse shingled drives, whose rebuilds slow down once their media caches are full, and loads that are simulated
+    for longer than anybody waits. Raises InputError.
+    """
+    kind = medium_of(drive)
+    if kind is Medium.SMR:
         raise InputError(
             f"{ref('drive', drive)}: a rebuild is extrapolated from parts of it that are shorter than a shingled drive's "
             'media cache takes to fill; `drivelab simulate` with run.until = "rebuilt" plays the whole of it, see '
             "docs/how-to/shingled.md"
+        )
+    why = "minutes of it are simulated beside a rebuild"
+    if kind is Medium.FLASH and rate_iops is None:
+        raise InputError(
+            f"{ref('drive', drive)}: a flash drive answers so many requests that {why} only at a rate; add "
+            f"{ref('rate_iops', '1000')}"
+        )
+    if rate_iops is not None and (rate_asked({"rate_iops": rate_iops}) or 0) > RATE_MAX:
+        raise InputError(
+            f"{ref('rate_iops', rate_iops)}: {why}: at most {RATE_MAX:,}; `drivelab compare-levels` takes more"
         )
 
 
@@ -58,9 +78,14 @@ def entry_of(one: Chosen) -> Entry:
     return planned(one)[0]
 
 
-def run(lab: Lab, wanted: Sequence[tuple[Chosen, Entry]]) -> None:
-    """Run all plans of these levels side by side; their figures go to the levels. Raises RunError."""
-    ran = measure([one for choice, entry in wanted for one in all_of(choice, [entry])], lab.workers)
+def run(
+    lab: Lab, wanted: Sequence[tuple[Chosen, Entry]], error_wanted: float = rebuild.ERROR_WANTED
+) -> None:
+    """Run all plans of these levels side by side; their figures go to the levels. Rebuilds with a larger error than
+    that, as a share of their hours, are simulated for longer. Raises RunError.
+    """
+    each = [one for choice, entry in wanted for one in all_of(choice, [entry])]
+    ran = measure([replace(one, error_wanted=error_wanted) for one in each], lab.workers)
     if ran.interrupted:
         raise KeyboardInterrupt
     if ran.failures:
@@ -70,12 +95,12 @@ def run(lab: Lab, wanted: Sequence[tuple[Chosen, Entry]]) -> None:
     lab.seed = ran.seeds[0]
 
 
-def with_setting(one: Chosen, key: str, value: str) -> list[Override]:
-    """The overrides of a choice with one more. Raises InputError where it is set already."""
+def with_setting(one: Chosen, key: str, value: str) -> Chosen:
+    """A choice with one more override. Raises InputError where it is set already."""
     for override in one.overrides:
         if override.key == key:
             raise override.refused(f"{key} is what this answer sets itself: leave it out")
-    return [*one.overrides, Override(key, value, key)]
+    return replace(one, overrides=[*one.overrides, Override(key, value, key)])
 
 
 def state_row(entry: Entry, state: str) -> Row:
@@ -98,19 +123,19 @@ def state_row(entry: Entry, state: str) -> Row:
     }
 
 
-def hours_row(rebuild: Mapping[str, Any] | None) -> Row:
+def hours_row(found: Mapping[str, Any] | None) -> Row:
     """The hours of a rebuild with their interval; None where it makes no progress, or has no error."""
-    if not rebuild or rebuild["duration_ns"] is None:
+    if not found or found["duration_ns"] is None:
         return {"hours": None, "hours_low": None, "hours_high": None}
-    hours, error = rebuild["duration_ns"] / HOUR_NS, rebuild["relative_error"]
+    hours, error = found["duration_ns"] / HOUR_NS, found["relative_error"]
     ends = (None, None) if error is None else (hours * (1 - error), hours * (1 + error))
     return {"hours": hours, "hours_low": ends[0], "hours_high": ends[1]}
 
 
-def no_hours(rebuild: Mapping[str, Any] | None) -> str:
+def no_hours(found: Mapping[str, Any] | None) -> str:
     """Why a rebuild has no hours."""
-    if rebuild and rebuild.get("at_least_ns"):
-        return f"makes no progress in some parts, and takes at least {rebuild['at_least_ns'] / HOUR_NS:,.0f} h"
+    if found and found.get("at_least_ns"):
+        return f"makes no progress in some parts, and takes at least {found['at_least_ns'] / HOUR_NS:,.0f} h"
     return "makes no progress"
 
 
@@ -119,16 +144,25 @@ def scenario_of(entry: Entry, state: str) -> str:
     return entry.plans[state, under.LOAD].scenario
 
 
-def notes_of(entry: Entry) -> list[str]:
+def range_of(entry: Entry) -> list[str]:
+    """How far the rates of drives of its kind may lie from these, where the record tells."""
+    found = shares_note([loads[under.LOAD] for loads in entry.states.values()])
+    return [found] if found else []
+
+
+def notes_of(entry: Entry, load: Loads) -> list[str]:
     """What its figures have to be read with."""
-    plans = entry.plans.values()
-    found = list(dict.fromkeys(note for each in plans for note in each.notes))
-    windows = counted(16, "part")
+    found = [f"the load: {load.text()}, the same in all states"]
+    if load.rate_iops is not None:
+        found[0] += "; the arrivals are those of many independent clients"
+    if load.may_write:
+        found.append("a write ends where the drive answers it: its write cache is as its file has it")
     found.append(
-        f"a rebuild's hours are extrapolated from {windows} of it, evenly spaced, or from the whole of a short one; its "
-        "interval is at 95 %"
+        f"a rebuild's hours are extrapolated from {rebuild.WINDOWS} parts of it, evenly spaced, or from the whole of a "
+        "short one; its interval is at 95 %. Rates and p99 beside it are those of its first minutes"
     )
-    return found
+    notes = dict.fromkeys(note for each in entry.plans.values() for note in each.notes)
+    return [*found, *range_of(entry), *notes]
 
 
 def check_percent(text: str) -> int:
@@ -136,3 +170,29 @@ def check_percent(text: str) -> int:
     if not text.removesuffix("%").isdigit():
         raise InputError(f"{ref('rwmixread', text)}: a share in percent, such as 70")
     return int(text.removesuffix("%"))
+
+
+def asked_of(asked: Any) -> tuple[dict[str, Any], dict[str, Any]]:  # noqa: ANN401 - options of several answers
+    """The array and the load, by the words of `compare_levels`. Raises InputError."""
+    mix = asked.rwmixread
+    target = {"drive": asked.drive, "members": check_members(asked.members), "levels": asked.level}
+    load = {
+        "rw": asked.rw,
+        "bs": asked.bs,
+        "rwmixread": None if mix is None else check_percent(mix),
+        "iodepth": getattr(asked, "iodepth", None),
+        "rate_iops": asked.rate_iops,
+    }
+    return target, load
+
+
+def p99_of(row: Mapping[str, Any]) -> str:
+    """The p99 of a row in words, with its interval."""
+    if row["p99_ms"] is None:
+        return "an unknown p99"
+    return figure(row, "p99_ms", "ms")
+
+
+def hours_of(row: Mapping[str, Any]) -> str:
+    """The hours of a row in words, with their interval."""
+    return figure(row, "hours", "h")

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from drivelab.answering import arrays
 from drivelab.answering.answer import Answer, Column, Panel, Picture, Row
 from drivelab.answering.lab import Lab
 from drivelab.answering.option import Bs, Drive, Option, Rwmixread
-from drivelab.answering.words import figure, number, span, target_named
+from drivelab.answering.words import figure, target_named
 from drivelab.arrays.simulation.loads import STATES
-from drivelab.scenarios.firmware import shares_note
 
 TITLE = "an array with a drive missing, and while it is rebuilt, under a load"
 QUESTION = "How slow is my array while a drive is missing, and while it is rebuilt, and how long does the rebuild take?"
-Iodepth = Annotated[str | None, Option("Requests outstanding [16]", "N")]
-Rate = Annotated[str | None, Option("Requests a second, in place of a number outstanding", "N")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,14 +27,14 @@ class Options:
     rw: Annotated[str, Option("read, write, rw, randread, randwrite or randrw", "KIND", "loads")] = "randrw"
     bs: Bs = "4KiB"
     rwmixread: Rwmixread = None
-    iodepth: Iodepth = None
-    rate_iops: Rate = None
+    iodepth: Annotated[str | None, Option("Requests outstanding [16]", "N")] = None
+    rate_iops: Annotated[str | None, Option("Requests a second, in place of a number outstanding", "N")] = None
 
 
 def answer(asked: Options, lab: Lab) -> Answer:
     """The load in all three states, and the rebuild under it."""
-    arrays.refuse_shingled(asked.drive)
-    target, load = asked_of(asked)
+    arrays.check_drive(asked.drive, asked.rate_iops)
+    target, load = arrays.asked_of(asked)
     one = arrays.chosen(lab, target, load, tuple(STATES))
     entry = arrays.entry_of(one)
     arrays.check_redundant(entry, asked.level)
@@ -45,7 +42,6 @@ def answer(asked: Options, lab: Lab) -> Answer:
     rows = [{"state": state, **arrays.state_row(entry, state)} for state in STATES]
     rows[-1] |= arrays.hours_row(entry.rebuild)
     name = target_named(asked.drive, asked.level, asked.members)
-    ranged = shares_note(rows)
     return Answer(
         sentence=_sentence(name, one.loads.text(), rows, entry.rebuild),
         columns=[
@@ -62,49 +58,19 @@ def answer(asked: Options, lab: Lab) -> Answer:
         decisive=2,
         figure="iops",
         scenario=arrays.scenario_of(entry, "rebuilding"),
-        assumptions=[
-            f"the load: {one.loads.text()}, in all states; the rebuild has md's limits, and its figures of rate and p99 "
-            "are those of its first minutes",
-            *([one.loads.arrivals() or ""] if one.loads.arrivals() else []),
-            *([ranged] if ranged else []),
-            *arrays.notes_of(entry),
-        ],
+        assumptions=arrays.notes_of(entry, one.loads),
         picture=Picture("state", "", [Panel("iops", "IOPS"), Panel("p99_ms", "p99, ms")], is_names=True),
         title=f"{name}: healthy, degraded, rebuilding",
     )
 
 
-def asked_of(asked: Any) -> tuple[dict[str, Any], dict[str, Any]]:  # noqa: ANN401 - options of several answers
-    """The array and the load, by the words of `compare_levels`. Raises InputError."""
-    mix = asked.rwmixread
-    target = {"drive": asked.drive, "members": arrays.check_members(asked.members), "levels": asked.level}
-    load = {
-        "rw": asked.rw,
-        "bs": asked.bs,
-        "rwmixread": None if mix is None else arrays.check_percent(mix),
-        "iodepth": getattr(asked, "iodepth", None),
-        "rate_iops": asked.rate_iops,
-    }
-    return target, load
-
-
 def _sentence(name: str, load: str, rows: Sequence[Row], rebuild: Mapping[str, Any] | None) -> str:
     healthy, degraded, rebuilding = rows
     text = (
-        f"{name} under {load}: {figure(healthy)} at p99 {_p99(healthy)} healthy; {figure(degraded)} at {_p99(degraded)} "
-        f"with a drive missing; {figure(rebuilding)} at {_p99(rebuilding)} while it is rebuilt. The rebuild "
+        f"{name} under {load}: {figure(healthy)} at p99 {arrays.p99_of(healthy)} healthy; {figure(degraded)} at {arrays.p99_of(degraded)} "
+        f"with a drive missing; {figure(rebuilding)} at {arrays.p99_of(rebuilding)} while it is rebuilt. The rebuild "
     )
     if rebuilding["hours"] is None:
         return f"{text}{arrays.no_hours(rebuild)} under this load."
-    hours = f"{number(rebuilding['hours'])} h"
-    if rebuilding["hours_low"] is not None:
-        hours += f" ({span(rebuilding['hours_low'], rebuilding['hours_high'])})"
     late = "" if (rebuild or {}).get("kept_up", True) else "; the load is not kept up with meanwhile"
-    return f"{text}takes {hours} under this load{late}."
-
-
-def _p99(row: Mapping[str, Any]) -> str:
-    if row["p99_ms"] is None:
-        return "unknown"
-    ends = f" ({span(row['p99_ms_low'], row['p99_ms_high'])})" if row["p99_ms_low"] is not None else ""
-    return f"{number(row['p99_ms'])} ms{ends}"
+    return f"{text}takes {arrays.hours_of(rebuilding)} under this load{late}."
