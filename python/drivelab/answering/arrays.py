@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from drivelab.answering.answer import Row
 from drivelab.answering.lab import Lab
+from drivelab.answering.result import Row
 from drivelab.answering.words import figure, medium_of
 from drivelab.arrays.levels import compare
+from drivelab.arrays.levels.risk import CAUSES
 from drivelab.arrays.simulation import loads as under
 from drivelab.arrays.simulation import rebuild
 from drivelab.arrays.simulation.loads import Loads, rate_asked
@@ -21,8 +22,11 @@ from drivelab.scenarios.firmware import shares_note
 from drivelab.scenarios.scenario import Override
 
 HOUR_NS, MS = 3600e9, 1e6
+UNKNOWN_QUEUE = (
+    "latency: what the queue gains was not measured on these drives; at a rate, response times depend on it, the "
+    "longest most of all, and their intervals are of chance alone"
+)
 _ARRAY = {"copies", "groups", "controller", "drive_price", "controller_price", "afr", "mttf", "repair"}
-_CAUSES = compare.risk.CAUSES
 
 
 def check_members(members: str) -> int:
@@ -49,9 +53,9 @@ def check_drive(drive: str, rate_iops: str | None) -> None:
     kind = medium_of(drive)
     if kind is Medium.SMR:
         raise InputError(
-            f"{ref('drive', drive)}: a rebuild is extrapolated from parts of it that are shorter than a shingled drive's "
-            'media cache takes to fill; `drivelab simulate` with run.until = "rebuilt" plays the whole of it, see '
-            "docs/how-to/shingled.md"
+            f"{ref('drive', drive)}: rebuilds and scrubs are extrapolated from minutes of them, and a shingled drive "
+            "becomes slower once its media cache is full, which takes longer; name a conventional drive, or let "
+            '`drivelab simulate` play the whole of it with run.until = "rebuilt" (docs/how-to/shingled.md)'
         )
     why = "minutes of it are simulated beside a rebuild"
     if kind is Medium.FLASH and rate_iops is None:
@@ -67,7 +71,7 @@ def check_drive(drive: str, rate_iops: str | None) -> None:
 
 def chosen(lab: Lab, target: Mapping[str, Any], load: Mapping[str, Any], states: Sequence[str]) -> Chosen:
     """One level under a load, by the words of `compare_levels`; the settings of the lab are laid over it."""
-    given: dict[str, Any] = dict.fromkeys((*compare.LOAD_WORDS, *_ARRAY, *_CAUSES))
+    given: dict[str, Any] = dict.fromkeys((*compare.LOAD_WORDS, *_ARRAY, *CAUSES))
     given |= {"sync": False, "spares": None, "scrub": None}
     given |= {**target, **load, "states": states, "full": False}
     return compare.chosen_of(given, lab.settings)
@@ -78,9 +82,7 @@ def entry_of(one: Chosen) -> Entry:
     return planned(one)[0]
 
 
-def run(
-    lab: Lab, wanted: Sequence[tuple[Chosen, Entry]], error_wanted: float = rebuild.ERROR_WANTED
-) -> None:
+def run(lab: Lab, wanted: Sequence[tuple[Chosen, Entry]], error_wanted: float = rebuild.ERROR_WANTED) -> None:
     """Run all plans of these levels side by side; their figures go to the levels. Rebuilds with a larger error than
     that, as a share of their hours, are simulated for longer. Raises RunError.
     """
@@ -161,6 +163,9 @@ def notes_of(entry: Entry, load: Loads) -> list[str]:
         f"a rebuild's hours are extrapolated from {rebuild.WINDOWS} parts of it, evenly spaced, or from the whole of a "
         "short one; its interval is at 95 %. Rates and p99 beside it are those of its first minutes"
     )
+    known = [one for each in entry.plans.values() for one in (each.in_force[0] or {}).get("firmware", ())]
+    if load.rate is not None and any(one["range"] for one in known):
+        found.append(UNKNOWN_QUEUE)
     notes = dict.fromkeys(note for each in entry.plans.values() for note in each.notes)
     return [*found, *range_of(entry), *notes]
 
@@ -196,3 +201,19 @@ def p99_of(row: Mapping[str, Any]) -> str:
 def hours_of(row: Mapping[str, Any]) -> str:
     """The hours of a row in words, with their interval."""
     return figure(row, "hours", "h")
+
+
+def check_scrubbed(level: str) -> None:
+    """Refuse a level that has nothing to compare. Raises InputError."""
+    plain = level.partition(":")[0].lower()
+    if plain in ("jbod", "raid0"):
+        raise InputError(
+            f"{ref('level', level)}: it holds everything once, so that a scrub has nothing to compare; choose one with "
+            "copies or parity, such as raid5"
+        )
+
+
+def unknown_queue(in_force: Mapping[str, Any] | None, *, has_rate: bool) -> list[str]:
+    """What is unknown of response times at a rate, where nobody measured what the drives' queues gain."""
+    known = (in_force or {}).get("firmware", ())
+    return [UNKNOWN_QUEUE] if has_rate and any(one["range"] for one in known) else []

@@ -7,8 +7,8 @@ from difflib import get_close_matches
 from typing import Any
 
 from drivelab.answering import registry
-from drivelab.answering.answer import Answer
 from drivelab.answering.lab import Lab
+from drivelab.answering.result import Answer
 from drivelab.errors import InputError, ref
 from drivelab.report.toml_text import value_text
 from drivelab.scenarios.scenario import overrides_from

@@ -15,9 +15,9 @@ from importlib import import_module
 from typing import Any, get_args, get_type_hints
 
 from drivelab import answers
-from drivelab.answering.answer import Answer
 from drivelab.answering.lab import Lab
 from drivelab.answering.option import Option
+from drivelab.answering.result import Answer
 from drivelab.errors import InputError
 
 

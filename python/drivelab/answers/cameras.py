@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from drivelab.answering.answer import Answer, Column, Panel, Picture, Row
 from drivelab.answering.lab import Lab, Ran, notes_of
 from drivelab.answering.option import Drive, Level, Members, Option
+from drivelab.answering.result import Answer, Column, Panel, Picture, Row
 from drivelab.answering.words import MB, medium_of, number, size_named, target_named
 from drivelab.arrays.simulation.loads import KEEPS_UP_SHARE
 from drivelab.errors import InputError, ref
@@ -18,10 +18,12 @@ from drivelab.scenarios.catalogue_choice import Medium
 from drivelab.scenarios.quantities import size_bytes, span_ns
 
 TITLE = "how many cameras it records, and whether capacity or throughput binds"
-QUESTION = "How many cameras of this bit rate can record on this drive, or this array, and be kept for so many days?"
+QUESTION = (
+    "How many cameras of this bit rate can record on this drive, or this array, and be kept for so many days?"
+)
 STREAMS = 64
 """Streams of the run that finds the throughput."""
-SHARES = (0.3, 0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2, 1.4, 1.7, 2.0)
+SHARES = (0.3, 0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2, 1.4)
 """Shares of it at which cameras are tried."""
 CAMERAS_MAX = 2_000
 """More streams than that are not tried."""
@@ -65,8 +67,9 @@ def answer(asked: Options, lab: Lab) -> Answer:
     """Streams at places of their own: first as fast as they go, then at the rate of more and more cameras."""
     if medium_of(asked.drive) is Medium.SMR:
         raise InputError(
-            f"{ref('drive', asked.drive)}: a shingled drive writes many streams at once into its media cache, and how long "
-            "that lasts is not known of drives for recorders; name a conventional drive, or see docs/how-to/shingled.md"
+            f"{ref('drive', asked.drive)}: a shingled drive writes many streams at once into its media cache, and how "
+            "long that lasts is not known of drives for recorders; name a conventional drive, or see "
+            "docs/how-to/shingled.md"
         )
     stream = _Stream(
         _bytes_per_s(asked.rate), span_ns("retention", asked.retention), size_bytes("bs", asked.bs)
@@ -98,8 +101,8 @@ def answer(asked: Options, lab: Lab) -> Answer:
         scenario=runs[decisive].scenario,
         assumptions=[
             f"a camera writes {size_named(asked.bs)} at a time to a place of its own, on average every "
-            f"{number(stream.fills_s)} s and independently of the others; it keeps up if at least {KEEPS_UP_SHARE:.0%} is "
-            "written, and 99 % of the writes end before the next one is full",
+            f"{number(stream.fills_s)} s and independently of the others; it keeps up if at least "
+            f"{100 * KEEPS_UP_SHARE:.0f} % is written, and 99 % of the writes end before the next one is full",
             "a constant bit rate, and nothing else on the drives: no viewers, no file system's journal",
             *notes_of([fastest]),
         ],
@@ -108,8 +111,9 @@ def answer(asked: Options, lab: Lab) -> Answer:
             "Cameras",
             [
                 Panel("written_mb_per_s", "MB/s written"),
-                Panel("days", "days kept", stream.retention_ns / _DAY_NS, asked.retention),
+                Panel("p99_ms", "p99 of a write, ms", 1e3 * stream.fills_s, "the next is full", is_log=True),
             ],
+            scale="linear",
         ),
         title=f"{name}: cameras of {asked.rate}",
     )
@@ -200,6 +204,6 @@ def _sentence(
         )
     days = next(row["days"] for row in rows if row["cameras"] == borne)
     return (
-        f"{name} records {counted(count, 'camera')} {what}: throughput binds, {failed or borne:,} do not keep up. Capacity "
-        f"would hold {fit:,} ({kept}), and keeps {count:,} for {number(days)} days."
+        f"{name} records {counted(count, 'camera')} {what}: throughput binds, {failed or borne:,} do not keep up. "
+        f"Capacity would hold {fit:,} ({kept}), and keeps {count:,} for {number(days)} days."
     )

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from drivelab.answering.answer import Answer, Column, Panel, Picture, Row
 from drivelab.answering.lab import Lab, Ran, notes_of
 from drivelab.answering.option import Drive, Option
+from drivelab.answering.result import Answer, Column, Panel, Picture, Row
 from drivelab.answering.words import figure, inside, medium_of, number, rate_of
 from drivelab.errors import InputError, ref
 from drivelab.scenarios.catalogue_choice import Medium
@@ -59,8 +59,8 @@ def answer(asked: Options, lab: Lab) -> Answer:
     kind = medium_of(asked.drive)
     if kind is Medium.SMR:
         raise InputError(
-            f"{ref('drive', asked.drive)}: a shingled drive has no one capacity: random writes are fast until its media "
-            "cache is full, and an order of magnitude slower behind that; name a conventional drive, or see "
+            f"{ref('drive', asked.drive)}: a shingled drive has no one capacity: random writes are fast until its "
+            "media cache is full, and an order of magnitude slower behind that; name a conventional drive, or see "
             "docs/how-to/shingled.md"
         )
     known = _KNOWN[kind]
@@ -86,7 +86,7 @@ def answer(asked: Options, lab: Lab) -> Answer:
             "writes",
             "",
             [Panel("iops", "IOPS", known.threshold, f"Ceph's threshold, {known.threshold:,}")],
-            is_names=True,
+            scale="names",
         ),
         title=f"{asked.drive}: what to tell Ceph",
     )
@@ -157,8 +157,8 @@ def _assumptions(asked: Options, runs: Sequence[Ran], kind: Medium) -> list[str]
     found = [
         f"{asked.iodepth} writes wait for the drive at once; the media have each before it is answered (write cache "
         "off, as a FLUSH after each commit would have it)",
-        "the bench is 3,000 writes to 100 objects of 4 MiB that lie side by side; BlueStore's own log, its database and "
-        "its deferred writes are not simulated",
+        "the bench is 3,000 writes to 100 objects of 4 MiB that lie side by side; BlueStore's own log, its database "
+        "and its deferred writes are not simulated",
     ]
     if kind is Medium.FLASH:
         found.append("the drive is as new: a filled one that collects garbage writes more slowly")

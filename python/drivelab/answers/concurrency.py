@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from drivelab.answering.answer import Answer, Column, Panel, Picture, Row
 from drivelab.answering.lab import Lab, Ran, notes_of
 from drivelab.answering.option import Bs, Drive, Level, Members, Option, Rwmixread
+from drivelab.answering.result import Answer, Column, Panel, Picture, Row
 from drivelab.answering.words import MS, figure, listed, number, rate_of, size_named, target_named
 from drivelab.errors import InputError, ref
 
@@ -88,7 +88,13 @@ def answer(asked: Options, lab: Lab) -> Answer:
             "Requests at once",
             [
                 Panel("iops", "IOPS"),
-                Panel(key, f"{asked.latency} latency, times that of one", factor, f"{factor:g} times", is_log=True),
+                Panel(
+                    key,
+                    f"{asked.latency} latency, times that of one",
+                    factor,
+                    f"{factor:g} times",
+                    is_log=True,
+                ),
             ],
         ),
         title=f"{_named(asked)}: {LOADS[asked.rw]} of {size_named(asked.bs)} at once",
@@ -112,7 +118,7 @@ def _named(asked: Options) -> str:
 def _row(depth: int, ran: Ran, first: Ran) -> Row:
     row: dict[str, Any] = {"outstanding": depth, **rate_of(ran.point)}
     for name in ("mean", "p99"):
-        own, one = (one.point["latency_ns"][name] for one in (ran, first))  # type: ignore[literal-required]
+        own, one = (one.point["latency_ns"][name] for one in (ran, first))
         row[f"{name}_ms"] = None if own is None else own / MS
         row[f"{name}_times"] = own / one if own is not None and one else None
     return row
@@ -143,17 +149,17 @@ def _sentence(asked: Options, rows: Sequence[Row], held: Row, factor: float) -> 
     least, most = (_last_within(rows, key, factor, end)["outstanding"] for end in ("low", "high"))
     spread = f" ({least} to {most})" if asked.latency == "mean" and least != most else ""
     latency = f"{number(held[f'{asked.latency}_ms'])} ms"
+    what = f"{LOADS[asked.rw]} of {size_named(asked.bs)} at once"
     text = (
-        f"{_named(asked)} takes {count}{spread} {LOADS[asked.rw]} of {size_named(asked.bs)} at once before their {asked.latency} "
-        f"latency {often}: {figure(held)} at {latency}"
+        f"{_named(asked)} takes {count}{spread} {what} before their {asked.latency} latency {often}: {figure(held)} at "
+        f"{latency}"
     )
     if count == rows[-1]["outstanding"]:
-        text = (
-            f"{_named(asked)} takes all {count} {LOADS[asked.rw]} of {size_named(asked.bs)} at once that were tried, and their "
-            f"{asked.latency} latency stays below {factor:g} times that of one: {figure(held)} at {latency}"
-        )
+        text = f"{_named(asked)} takes all {count} {what} that were tried, and their {asked.latency} latency stays below {factor:g} times that of one: {figure(held)} at {latency}"
     if count > 1:
-        text += f", where one at a time gives {figure(rows[0])} at {number(rows[0][f'{asked.latency}_ms'])} ms"
+        text += (
+            f", where one at a time gives {figure(rows[0])} at {number(rows[0][f'{asked.latency}_ms'])} ms"
+        )
     more = [row for row in rows if row["outstanding"] in _SHOWN and row["outstanding"] > count][:2]
     if not more:
         return f"{text}."

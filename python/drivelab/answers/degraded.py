@@ -1,15 +1,15 @@
-"""An array under a load with a drive missing, and while a new one is filled: rate, p99, and the hours of the rebuild."""
+"""An array under a load with a drive missing, and while a new one is filled: rate, p99, hours of the rebuild."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from drivelab.answering import arrays
-from drivelab.answering.answer import Answer, Column, Panel, Picture, Row
 from drivelab.answering.lab import Lab
 from drivelab.answering.option import Bs, Drive, Option, Rwmixread
+from drivelab.answering.result import Answer, Column, Panel, Picture, Row
 from drivelab.answering.words import figure, target_named
 from drivelab.arrays.simulation.loads import STATES
 
@@ -28,7 +28,9 @@ class Options:
     bs: Bs = "4KiB"
     rwmixread: Rwmixread = None
     iodepth: Annotated[str | None, Option("Requests outstanding [16]", "N")] = None
-    rate_iops: Annotated[str | None, Option("Requests a second, in place of a number outstanding", "N")] = None
+    rate_iops: Annotated[str | None, Option("Requests a second, in place of a number outstanding", "N")] = (
+        None
+    )
 
 
 def answer(asked: Options, lab: Lab) -> Answer:
@@ -59,16 +61,17 @@ def answer(asked: Options, lab: Lab) -> Answer:
         figure="iops",
         scenario=arrays.scenario_of(entry, "rebuilding"),
         assumptions=arrays.notes_of(entry, one.loads),
-        picture=Picture("state", "", [Panel("iops", "IOPS"), Panel("p99_ms", "p99, ms")], is_names=True),
+        picture=Picture("state", "", [Panel("iops", "IOPS"), Panel("p99_ms", "p99, ms")], scale="names"),
         title=f"{name}: healthy, degraded, rebuilding",
     )
 
 
 def _sentence(name: str, load: str, rows: Sequence[Row], rebuild: Mapping[str, Any] | None) -> str:
-    healthy, degraded, rebuilding = rows
+    rebuilding = rows[-1]
+    told = [f"{figure(row)} at {arrays.p99_of(row)}" for row in rows]
     text = (
-        f"{name} under {load}: {figure(healthy)} at p99 {arrays.p99_of(healthy)} healthy; {figure(degraded)} at {arrays.p99_of(degraded)} "
-        f"with a drive missing; {figure(rebuilding)} at {arrays.p99_of(rebuilding)} while it is rebuilt. The rebuild "
+        f"{name} under {load}: {told[0]} (p99) healthy; {told[1]} with a drive missing; {told[2]} while it is rebuilt. "
+        "The rebuild "
     )
     if rebuilding["hours"] is None:
         return f"{text}{arrays.no_hours(rebuild)} under this load."

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from drivelab.answering.answer import Answer, Column, Panel, Picture, Row
 from drivelab.answering.lab import Lab, Ran, notes_of
 from drivelab.answering.option import Drive, Level, Members, Option
+from drivelab.answering.result import Answer, Column, Panel, Picture, Row
 from drivelab.answering.words import MB, figure, listed, rate_of, size_named, target_named
 
 TITLE = "how many concurrent readers of whole files suit it"
@@ -49,12 +49,14 @@ def answer(asked: Options, lab: Lab) -> Answer:
         figure="mb_per_s",
         scenario=runs[best].scenario,
         assumptions=[
-            f"each reader has one read of {size_named(asked.bs)} under way, and its file lies in one piece; the files are spread "
-            "evenly over the target, so that the rate of one is that of the middle",
+            f"each reader has one read of {size_named(asked.bs)} under way, and its file lies in one piece; the files "
+            "are spread evenly over the target, so that the rate of one is that of the middle",
             *notes_of(runs),
         ],
         picture=Picture(
-            "readers", "Readers at once", [Panel("mb_per_s", "MB/s together"), Panel("p99_ms", "p99 of a read, ms")]
+            "readers",
+            "Readers at once",
+            [Panel("mb_per_s", "MB/s together"), Panel("p99_ms", "p99 of a read, ms")],
         ),
         title=f"{name}: readers of whole files",
     )

@@ -1,4 +1,4 @@
-"""Which limit of a resync (md's sync_speed_max) keeps the p99 of a load below a time, and how long a rebuild then takes."""
+"""Which limit of a resync (md's sync_speed_max) keeps the p99 of a load below a time, and the hours of a rebuild."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from drivelab.answering import arrays
-from drivelab.answering.answer import Answer, Column, Panel, Picture, Row
 from drivelab.answering.lab import Lab
 from drivelab.answering.option import Bs, Drive, Option, Rwmixread
+from drivelab.answering.result import Answer, Column, Panel, Picture, Row
 from drivelab.answering.words import number, target_named
 from drivelab.errors import InputError, ref
 from drivelab.scenarios.quantities import span_ns
@@ -38,9 +38,9 @@ class Options:
     rw: Annotated[str, Option("read, write, rw, randread, randwrite or randrw", "KIND", "loads")] = "randrw"
     bs: Bs = "4KiB"
     rwmixread: Rwmixread = None
-    rate_iops: Annotated[
-        str | None, Option(f"Requests a second [{RATE_OF_MEMBER} for each member]", "N")
-    ] = None
+    rate_iops: Annotated[str | None, Option(f"Requests a second [{RATE_OF_MEMBER} for each member]", "N")] = (
+        None
+    )
 
 
 def answer(asked: Options, lab: Lab) -> Answer:
@@ -60,7 +60,9 @@ def answer(asked: Options, lab: Lab) -> Answer:
     arrays.run(lab, wanted, ERROR_WANTED)
     healthy = arrays.state_row(wanted[0][1], "healthy")
     if healthy["p99_ms"] is None:
-        raise InputError(f"{ref('rate_iops', load['rate_iops'])}: too few requests for a p99; give a higher rate")
+        raise InputError(
+            f"{ref('rate_iops', load['rate_iops'])}: too few requests for a p99; give a higher rate"
+        )
     borne_ms = TIMES * healthy["p99_ms"] if borne_ns is None else borne_ns / arrays.MS
     rows = [
         {
@@ -72,7 +74,8 @@ def answer(asked: Options, lab: Lab) -> Answer:
     ]
     for row in rows:
         row["within"] = _within(row, borne_ms)
-    decisive = max((place for place, row in enumerate(rows) if row["within"] != "no"), default=0)
+    sure, perhaps = _first(rows, ("no", "perhaps")), _first(rows, ("no",))
+    decisive = max((sure or perhaps) - 1, 0)
     name = target_named(asked.drive, asked.level, asked.members)
     return Answer(
         sentence=_sentence(name, plain.loads.text(), (healthy, rows), decisive, borne_ms),
@@ -91,16 +94,24 @@ def answer(asked: Options, lab: Lab) -> Answer:
         scenario=arrays.scenario_of(wanted[1 + decisive][1], "rebuilding"),
         assumptions=[
             *arrays.notes_of(wanted[1 + decisive][1], plain.loads),
-            "md's other limits are as they come: sync_speed_min is 1000 KiB/s, and below the limit the rebuild gives way "
-            "to a load that is busy enough",
+            "md's other limits are as they come: sync_speed_min is 1000 KiB/s, and below the limit the rebuild gives "
+            "way to a load that is busy enough",
         ],
         picture=Picture(
             "limit_kib_per_s",
             "sync_speed_max, KiB/s",
-            [Panel("p99_ms", "p99, ms", borne_ms, f"{number(borne_ms)} ms"), Panel("hours", "rebuild, h")],
+            [
+                Panel("p99_ms", "p99, ms", borne_ms, f"{number(borne_ms)} ms"),
+                Panel("hours", "rebuild, h", is_log=True),
+            ],
         ),
         title=f"{name}: limits of a rebuild",
     )
+
+
+def _first(rows: Sequence[Row], words: Sequence[str]) -> int:
+    """How many rows there are before the first of which one of these is said."""
+    return next((place for place, row in enumerate(rows) if row["within"] in words), len(rows))
 
 
 def _within(row: Row, borne_ms: float) -> str:
@@ -111,9 +122,7 @@ def _within(row: Row, borne_ms: float) -> str:
     return "perhaps" if high is not None and high > borne_ms else "yes"
 
 
-def _sentence(
-    name: str, load: str, found: tuple[Row, Sequence[Row]], decisive: int, borne_ms: float
-) -> str:
+def _sentence(name: str, load: str, found: tuple[Row, Sequence[Row]], decisive: int, borne_ms: float) -> str:
     healthy, rows = found
     row, most = rows[decisive], rows[-1]
     under = f"{name} under {load}"
@@ -129,10 +138,15 @@ def _sentence(
     )
     if row["within"] == "perhaps":
         text += "; the limit is inside that interval"
+    further = max((each["limit_kib_per_s"] for each in rows if each["within"] == "perhaps"), default=0)
+    if row["within"] == "yes" and further > row["limit_kib_per_s"]:
+        text += f"; up to {further} may keep it too"
     if row is most:
         return f"{text}. That is md's own limit."
     return f"{text}. With md's own {most['limit_kib_per_s']} it is {arrays.p99_of(most)}, {_taking(most)}."
 
 
 def _taking(row: Row) -> str:
-    return "and no end of the rebuild is seen" if row["hours"] is None else f"rebuilt in {arrays.hours_of(row)}"
+    return (
+        "and no end of the rebuild is seen" if row["hours"] is None else f"rebuilt in {arrays.hours_of(row)}"
+    )

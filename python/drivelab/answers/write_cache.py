@@ -6,10 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from drivelab.answering.answer import Answer, Column, Panel, Picture, Row
 from drivelab.answering.lab import Lab, Ran, notes_of
 from drivelab.answering.option import Bs, Drive, Level, Members, Option
-from drivelab.answering.words import figure, inside, listed, medium_of, number, rate_of, size_named, target_named
+from drivelab.answering.result import Answer, Column, Panel, Picture, Row
+from drivelab.answering.words import (
+    figure,
+    inside,
+    listed,
+    medium_of,
+    number,
+    rate_of,
+    size_named,
+    target_named,
+)
 from drivelab.errors import InputError, ref
 from drivelab.report.plural import counted
 from drivelab.scenarios.catalogue_choice import Medium
@@ -98,7 +107,7 @@ def answer(asked: Options, lab: Lab) -> Answer:
             f"the most of power cuts at {CUTS} instants. The drive keeps its word: a FLUSH that it answers is done",
             *notes_of(runs),
         ],
-        picture=Picture("way", "", [Panel("commits_per_s", "commits a second")], is_names=True),
+        picture=Picture("way", "", [Panel("commits_per_s", "commits a second")], scale="names"),
         title=f"{name}: commits a second",
     )
 
@@ -183,14 +192,11 @@ def _sentence(name: str, rows: Sequence[Row], best: int, each: int) -> str:
     lost = max(rows[place]["lost_commits"] for place in _SAFE)
     kept = "none of these loses a commit in a power cut" if not lost else f"up to {lost:,} are lost so"
     times = unsafe["commits_per_s"] / most
-    if unsafe["lost_commits"]:
-        text += (
-            f"; {kept}. The cache without FLUSH makes {number(times)} times as many, and a power cut loses {'up to' if each == 1 else 'at least'} "
-            f"{counted(unsafe['lost_commits'], 'answered commit')}."
-        )
-    else:
-        text += f"; {kept}. The cache without FLUSH makes {number(times)} times as many."
-    return text
+    text += f"; {kept}. The cache without FLUSH makes {number(times)} times as many"
+    if not unsafe["lost_commits"]:
+        return f"{text}."
+    how = "up to" if each == 1 else "at least"
+    return f"{text}, and a power cut loses {how} {counted(unsafe['lost_commits'], 'answered commit')}."
 
 
 def _is_alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

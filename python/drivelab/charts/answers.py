@@ -56,8 +56,8 @@ class PictureOf(Protocol):
         """From top to bottom."""
 
     @property
-    def is_names(self) -> bool:
-        """Whether x is a name."""
+    def scale(self) -> str:
+        """Of x: log, linear, or names."""
 
 
 def answer(
@@ -72,9 +72,7 @@ def answer(
     return dress(alt.vconcat(*panels, spacing=18, title=heading(title, notes)))
 
 
-def _rows(
-    rows: Sequence[Mapping[str, Any]], picture: PictureOf, panel: PanelOf, decisive: int
-) -> list[Row]:
+def _rows(rows: Sequence[Mapping[str, Any]], picture: PictureOf, panel: PanelOf, decisive: int) -> list[Row]:
     found = [
         {
             "x": row[picture.x],
@@ -92,7 +90,7 @@ def _rows(
 
 
 def _panel(rows: list[Row], picture: PictureOf, panel: PanelOf) -> Panel:
-    return (_bars if picture.is_names else _line)(rows, picture, panel)
+    return (_bars if picture.scale == "names" else _line)(rows, picture, panel)
 
 
 def _colour() -> Any:  # noqa: ANN401 - as altair has it
@@ -113,30 +111,23 @@ def _bars(rows: list[Row], picture: PictureOf, panel: PanelOf) -> Panel:
     text = (
         Chart(inline([{**row, "end": max(row["figure"], row["high"] or 0.0)} for row in rows]))
         .mark_text(align="left", dx=6, color=INK, fontSize=11)
-        .encode(x=alt.X("end:Q", scale=scale), y=y, text=alt.Text("figure:Q", format=",.3~s"))
+        .encode(x=alt.X("end:Q", scale=scale), y=y, text=alt.Text("figure:Q", format=",.3~r"))
     )
     marks = [bars, *([_rule(ends, y, scale)] if ends else []), text, *_limit(panel, scale, across=True)]
     return layer(*marks).properties(width=WIDTH, height=BAR * len(rows))
 
 
 def _rule(ends: Sequence[Row], y: alt.Y, scale: alt.Scale) -> alt.Chart:
-    return (
+    found: alt.Chart = (
         Chart(inline(ends))
         .mark_rule(color=INK, strokeWidth=1.5)
         .encode(x=alt.X("low:Q", scale=scale), x2="high:Q", y=y)
     )
+    return found
 
 
 def _line(rows: list[Row], picture: PictureOf, panel: PanelOf) -> Panel:
-    values = sorted({float(row["x"]) for row in rows})
-    domain = [values[0] / 1.15, values[-1] * 1.15]
-    ticks = fitting(values, domain, WIDTH, across=True)
-    x = alt.X(
-        "x:Q",
-        title=picture.x_title,
-        scale=alt.Scale(type="log", base=2, domain=domain, nice=False),
-        axis=alt.Axis(**log_labels(ticks)),
-    )
+    x = _across(rows, picture)
     scale, axis = _upright(rows, panel)
     y = alt.Y("figure:Q", title=panel.title, scale=scale, axis=axis)
     base = Chart(inline(rows))
@@ -152,6 +143,21 @@ def _line(rows: list[Row], picture: PictureOf, panel: PanelOf) -> Panel:
     )
     marks = [line, *([rules] if ends else []), dots, *_limit(panel, scale, across=False)]
     return layer(*marks).properties(width=WIDTH, height=HEIGHT)
+
+
+def _across(rows: Sequence[Row], picture: PictureOf) -> alt.X:
+    """The axis of x: linear, or logarithmic with a tick at each value that has room."""
+    values = sorted({float(row["x"]) for row in rows})
+    if picture.scale == "linear":
+        return alt.X("x:Q", title=picture.x_title, scale=alt.Scale(domain=[0, 1.05 * values[-1]], nice=False))
+    domain = [values[0] / 1.15, values[-1] * 1.15]
+    axis = alt.Axis(**log_labels(fitting(values, domain, WIDTH, across=True)))
+    return alt.X(
+        "x:Q",
+        title=picture.x_title,
+        scale=alt.Scale(type="log", base=2, domain=domain, nice=False),
+        axis=axis,
+    )
 
 
 def _upright(rows: Sequence[Row], panel: PanelOf) -> tuple[alt.Scale, alt.Axis]:

@@ -11,10 +11,10 @@ import typer
 from typer.core import TyperGroup
 
 from drivelab.answering import registry
-from drivelab.answering.answer import Answer
 from drivelab.answering.lab import Lab
 from drivelab.answering.option import Option
 from drivelab.answering.registry import Ready
+from drivelab.answering.result import Answer
 from drivelab.cli import completion
 from drivelab.cli import workload_options as words
 from drivelab.cli.exits import Exit
@@ -84,7 +84,7 @@ def _verb(ready: Ready) -> Callable[..., int]:
     """The command of an answer."""
     group = _group(ready)
 
-    def ask(  # noqa: PLR0913 - its parameters are options
+    def ask(
         *,
         asked: Any,  # noqa: ANN401 - the group of this answer's options
         randseed: words.Randseed = None,
@@ -127,8 +127,7 @@ def _option(name: str, kind: Any, said: Option) -> Any:  # noqa: ANN401 - as typ
         return typer.Option(flag, help=text)
     unasked = type(None) in get_args(kind)
     names = getattr(completion, said.names) if said.names else None
-    shown = {"show_default": False} if unasked else {}
-    return typer.Option(flag, help=text, metavar=said.metavar, autocompletion=names, **shown)
+    return typer.Option(flag, help=text, metavar=said.metavar, autocompletion=names, show_default=not unasked)
 
 
 def _print(found: Answer, shown: Shown, *, quiet: bool) -> None:
@@ -146,7 +145,9 @@ def _print(found: Answer, shown: Shown, *, quiet: bool) -> None:
         for text in found.assumptions:
             emit(wrapped(f"assumes: {text}"))
         if not quiet:
-            say(f"{found.identity()}\n--scenario prints the scenario of the decisive row, for drivelab simulate")
+            say(
+                f"{found.identity()}\n--scenario prints the scenario of the decisive row, for drivelab simulate"
+            )
 
 
 for _ready in map(registry.found, registry.names()):

@@ -59,7 +59,8 @@ class Picture:
     x: str
     x_title: str
     panels: Sequence[Panel]
-    is_names: bool = False
+    scale: str = "log"
+    """Of x: log, linear, or names."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
