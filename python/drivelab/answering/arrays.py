@@ -180,6 +180,10 @@ def check_percent(text: str) -> int:
 def asked_of(asked: Any) -> tuple[dict[str, Any], dict[str, Any]]:  # noqa: ANN401 - options of several answers
     """The array and the load, by the words of `compare_levels`. Raises InputError."""
     mix = asked.rwmixread
+    if "," in asked.level:
+        raise InputError(f"{ref('level', asked.level)}: an answer is about one level; ask once for each")
+    if asked.rate_iops is not None and getattr(asked, "iodepth", None) is not None:
+        raise InputError(f"{ref('iodepth')} changes nothing with {ref('rate_iops')}: keep one of the two")
     target = {"drive": asked.drive, "members": check_members(asked.members), "levels": asked.level}
     load = {
         "rw": asked.rw,

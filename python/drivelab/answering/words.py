@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from drivelab.errors import InputError, raw, ref
 from drivelab.scenarios.catalogue import catalogue_entry
 from drivelab.scenarios.catalogue_choice import Medium, medium
 from drivelab.scenarios.sizes import size_of, size_with_unit
@@ -56,7 +57,10 @@ def inside(value: float, row: Mapping[str, Any], key: str = "iops") -> bool:
 
 def medium_of(drive: str) -> Medium:
     """What a drive stores its data on. Raises InputError where there is no such drive."""
-    return medium(catalogue_entry(drive))
+    try:
+        return medium(catalogue_entry(drive, "drives"))
+    except InputError as error:
+        raise InputError(f"{ref('drive', drive)}: {raw(error)}") from error
 
 
 def listed(texts: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +16,8 @@ from drivelab.arrays.simulation.loads import KEEPS_UP_SHARE
 from drivelab.errors import InputError, ref
 from drivelab.report.plural import counted
 from drivelab.scenarios.catalogue_choice import Medium
-from drivelab.scenarios.quantities import size_bytes, span_ns
+from drivelab.scenarios.quantities import span_ns
+from drivelab.scenarios.sizes import size_of
 
 TITLE = "how many cameras it records, and whether capacity or throughput binds"
 QUESTION = (
@@ -25,6 +27,8 @@ STREAMS = 64
 """Streams of the run that finds the throughput."""
 SHARES = (0.3, 0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2, 1.4)
 """Shares of it at which cameras are tried."""
+WINDOW_S, WRITES = 60, 1_500
+"""The least time of a run, and the writes that it has: a p99 takes a thousand."""
 CAMERAS_MAX = 2_000
 """More streams than that are not tried."""
 _DAY_NS = 86_400 * 10**9
@@ -50,7 +54,7 @@ class _Stream:
 
     bytes_per_s: float
     retention_ns: int
-    write_bytes: int
+    write_bytes: float
 
     @property
     def kept_bytes(self) -> float:
@@ -71,10 +75,11 @@ def answer(asked: Options, lab: Lab) -> Answer:
             "long that lasts is not known of drives for recorders; name a conventional drive, or see "
             "docs/how-to/shingled.md"
         )
-    stream = _Stream(
-        _bytes_per_s(asked.rate), span_ns("retention", asked.retention), size_bytes("bs", asked.bs)
-    )
-    if stream.retention_ns <= 0 or stream.write_bytes <= 0:
+    size = size_of(asked.bs)
+    if not size:
+        raise InputError(f"{ref('bs', asked.bs)}: a size above zero, such as 512KiB")
+    stream = _Stream(_bytes_per_s(asked.rate), span_ns("retention", asked.retention), size)
+    if stream.retention_ns <= 0:
         raise InputError(f"{ref('retention', asked.retention)}: recordings are kept for longer than no time")
     typed = {key: getattr(asked, key) for key in ("drive", "level", "members", "bs")}
     fastest = lab.run([_document(STREAMS, None)], typed)[0]
@@ -137,7 +142,8 @@ def _document(count: int, stream: _Stream | None) -> dict[str, Any]:
     if stream is None:
         return {"workload": workload | {"iodepth": 1}, "run": {"warmup": "10s", "duration": "30s"}}
     workload |= {"rate_iops": 1 / stream.fills_s, "rate_process": "poisson"}
-    return {"workload": workload, "run": {"warmup": "10s", "duration": "60s"}}
+    seconds = max(WINDOW_S, math.ceil(WRITES * stream.fills_s / count))
+    return {"workload": workload, "run": {"warmup": "10s", "duration": f"{seconds}s"}}
 
 
 def _counts(throughput: float, fit: int) -> list[int]:

@@ -10,6 +10,7 @@ from drivelab.answering.lab import Lab, Ran, notes_of
 from drivelab.answering.option import Bs, Drive, Level, Members, Option, Rwmixread
 from drivelab.answering.result import Answer, Column, Panel, Picture, Row
 from drivelab.answering.words import MS, figure, listed, number, rate_of, size_named, target_named
+from drivelab.arrays.simulation.loads import KINDS
 from drivelab.errors import InputError, ref
 
 TITLE = "how many concurrent requests before the latency doubles, and the throughput there"
@@ -17,14 +18,6 @@ QUESTION = (
     "How many requests at once does this drive, or this array, like before their latency doubles, and what do "
     "more of them bring?"
 )
-LOADS = {
-    "randread": "random reads",
-    "randwrite": "random writes",
-    "randrw": "random reads and writes",
-    "read": "sequential reads",
-    "write": "sequential writes",
-    "rw": "sequential reads and writes",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +44,8 @@ def answer(asked: Options, lab: Lab) -> Answer:
     factor = _factor(asked.factor)
     if asked.latency not in ("mean", "p99"):
         raise InputError(f"{ref('latency', asked.latency)}: it is mean or p99")
-    if asked.rw not in LOADS:
-        raise InputError(f"{ref('rw', asked.rw)}: it is {', '.join(LOADS)}")
+    if asked.rw not in KINDS:
+        raise InputError(f"{ref('rw', asked.rw)}: it is {', '.join(KINDS)}")
     typed = {key: getattr(asked, key) for key in ("drive", "level", "members", "rw", "bs", "rwmixread")}
     documents = [
         {"workload": {"iodepth": depth}, "run": {"warmup": WARM_UP, "ios": REQUESTS, "duration": "10min"}}
@@ -97,7 +90,7 @@ def answer(asked: Options, lab: Lab) -> Answer:
                 ),
             ],
         ),
-        title=f"{_named(asked)}: {LOADS[asked.rw]} of {size_named(asked.bs)} at once",
+        title=f"{_named(asked)}: {KINDS[asked.rw]} of {size_named(asked.bs)} at once",
     )
 
 
@@ -149,13 +142,14 @@ def _sentence(asked: Options, rows: Sequence[Row], held: Row, factor: float) -> 
     least, most = (_last_within(rows, key, factor, end)["outstanding"] for end in ("low", "high"))
     spread = f" ({least} to {most})" if asked.latency == "mean" and least != most else ""
     latency = f"{number(held[f'{asked.latency}_ms'])} ms"
-    what = f"{LOADS[asked.rw]} of {size_named(asked.bs)} at once"
+    what = f"{KINDS[asked.rw]} of {size_named(asked.bs)} at once"
     text = (
         f"{_named(asked)} takes {count}{spread} {what} before their {asked.latency} latency {often}: {figure(held)} at "
         f"{latency}"
     )
     if count == rows[-1]["outstanding"]:
-        text = f"{_named(asked)} takes all {count} {what} that were tried, and their {asked.latency} latency stays below {factor:g} times that of one: {figure(held)} at {latency}"
+        f"{_named(asked)} takes all {count} {what} that were tried, and their {asked.latency} latency stays below "
+        f"{factor:g} times that of one: {figure(held)} at {latency}"
     if count > 1:
         text += (
             f", where one at a time gives {figure(rows[0])} at {number(rows[0][f'{asked.latency}_ms'])} ms"

@@ -41,8 +41,14 @@ def answer(asked: Options, lab: Lab) -> Answer:
     entry = arrays.entry_of(one)
     arrays.check_redundant(entry, asked.level)
     arrays.run(lab, [(one, entry)])
-    rows = [{"state": state, **arrays.state_row(entry, state)} for state in STATES]
-    rows[-1] |= arrays.hours_row(entry.rebuild)
+    rows = [
+        {
+            "state": state,
+            **arrays.state_row(entry, state),
+            **arrays.hours_row(entry.rebuild if state == "rebuilding" else None),
+        }
+        for state in STATES
+    ]
     name = target_named(asked.drive, asked.level, asked.members)
     return Answer(
         sentence=_sentence(name, one.loads.text(), rows, entry.rebuild),
@@ -68,9 +74,9 @@ def answer(asked: Options, lab: Lab) -> Answer:
 
 def _sentence(name: str, load: str, rows: Sequence[Row], rebuild: Mapping[str, Any] | None) -> str:
     rebuilding = rows[-1]
-    told = [f"{figure(row)} at {arrays.p99_of(row)}" for row in rows]
+    told = [f"{figure(row)}, p99 {arrays.p99_of(row)}" for row in rows]
     text = (
-        f"{name} under {load}: {told[0]} (p99) healthy; {told[1]} with a drive missing; {told[2]} while it is rebuilt. "
+        f"{name} under {load}. Healthy: {told[0]}; with a drive missing: {told[1]}; while it is rebuilt: {told[2]}. "
         "The rebuild "
     )
     if rebuilding["hours"] is None:

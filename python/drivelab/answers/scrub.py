@@ -11,6 +11,7 @@ from drivelab.answering.lab import Lab, Ran, notes_of
 from drivelab.answering.option import Bs, Drive, Option
 from drivelab.answering.result import Answer, Column, Panel, Picture, Row
 from drivelab.answering.words import figure, number, rate_of, size_named, span, target_named
+from drivelab.arrays.simulation.loads import KINDS
 from drivelab.errors import InputError, RunError, ref
 from drivelab.runs.hdr import latency_interval
 
@@ -89,7 +90,8 @@ def answer(asked: Options, lab: Lab) -> Answer:
         assumptions=[
             f"the load: {load}; the scrub begins with the run and has md's sync_speed_min of 1000 KiB/s",
             "rates and p99 are those of the scrub's first minutes. Its hours: the least if it keeps the pace of the "
-            "first tracks until the media are slower, the most if it slows down as the media do towards the inner tracks",
+            "first tracks until the media are slower, the most if it slows down as the media do towards the inner "
+            "tracks",
             *arrays.unknown_queue(runs[0].point["in_force"], has_rate=rate is not None),
             *notes_of(runs),
         ],
@@ -159,17 +161,9 @@ def _hours(scrub: Mapping[str, Any], unlimited: float, media: Sequence[float]) -
 
 def _load(asked: Options, rate: str | None) -> str:
     """The load in words."""
-    kinds = {
-        "randread": "random reads",
-        "randwrite": "random writes",
-        "randrw": "random reads and writes",
-        "read": "sequential reads",
-        "write": "sequential writes",
-        "rw": "sequential reads and writes",
-    }
     mix = f" ({asked.rwmixread or 70} % reads)" if asked.rw in ("rw", "randrw") else ""
     how = f"{asked.iodepth} outstanding" if rate is None else f"{rate} Poisson arrivals a second"
-    return f"{kinds.get(asked.rw, asked.rw)} of {size_named(asked.bs)}{mix}, {how}"
+    return f"{KINDS.get(asked.rw, asked.rw)} of {size_named(asked.bs)}{mix}, {how}"
 
 
 def _sentence(name: str, load: str, rows: Sequence[Row]) -> str:

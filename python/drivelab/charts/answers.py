@@ -67,13 +67,16 @@ def answer(
 
     The `decisive` row is orange. Raises ChartError where no row has a figure.
     """
-    panels = [_panel(_rows(rows, picture, panel, decisive), picture, panel) for panel in picture.panels]
+    found = [(_rows(rows, picture, panel, decisive), panel) for panel in picture.panels]
+    panels = [_panel(drawn, picture, panel) for drawn, panel in found if drawn]
+    if not panels:
+        raise ChartInputError("no row of the answer has a figure to draw")
     notes = ["Orange: what the answer is about. Thin lines: from the least to the most that it may be."]
     return dress(alt.vconcat(*panels, spacing=18, title=heading(title, notes)))
 
 
 def _rows(rows: Sequence[Mapping[str, Any]], picture: PictureOf, panel: PanelOf, decisive: int) -> list[Row]:
-    found = [
+    return [
         {
             "x": row[picture.x],
             "figure": row[panel.key],
@@ -84,9 +87,6 @@ def _rows(rows: Sequence[Mapping[str, Any]], picture: PictureOf, panel: PanelOf,
         for number, row in enumerate(rows)
         if row.get(panel.key) is not None and row.get(picture.x) is not None
     ]
-    if not found:
-        raise ChartInputError(f"no row has a figure for {panel.title}")
-    return found
 
 
 def _panel(rows: list[Row], picture: PictureOf, panel: PanelOf) -> Panel:
