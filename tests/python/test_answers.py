@@ -7,12 +7,14 @@ import io
 import json
 import shlex
 import tomllib
+from functools import cache
 
 import pytest
 from messages import held, told
 
 import drivelab
 from drivelab.answering import registry
+from drivelab.scenarios import reference
 
 # 9.1 GB, with equal tracks; its rebuild and its scrub are simulated in a moment.
 SMALL = "seagate-cheetah-9lp"
@@ -89,6 +91,11 @@ answer scrub --drive SMALL --iodepth 4 --rate-iops 30
 """
 
 
+@cache
+def answered(name):
+    return drivelab.answer(name, **QUICK[name][0])
+
+
 def test_the_answers_are_listed(run):
     done = run("answer")
     assert done.returncode == 0
@@ -100,13 +107,13 @@ def test_the_answers_are_listed(run):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_figure_is_that_of_its_scenario(name):
-    options, figures = QUICK[name]
-    found = drivelab.answer(name, **options)
+    _, figures = QUICK[name]
+    found = answered(name)
     row = found.rows[found.decisive]
     assert found.value == row[found.figure]
     (point,) = drivelab.simulate(found.scenario).points
-    answered, simulated = figures(row, point)
-    assert answered == pytest.approx(simulated, rel=1e-9)
+    own, simulated = figures(row, point)
+    assert own == pytest.approx(simulated, rel=1e-9)
     assert found.assumptions
     assert found.sentence.endswith(".")
     assert repr(found).startswith(f"<Answer {name!r}: ")
@@ -134,6 +141,14 @@ def test_rows_as_csv_and_the_scenario_as_toml(run):
     assert [float(row["iops"]) for row in rows] == [row["iops"] for row in record["rows"]]
     assert run(*words, "--scenario").stdout == record["scenario"]
     assert tomllib.loads(record["scenario"])["workload"]["rw"] == "randwrite"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_column_is_explained(name):
+    terms = reference.terms()
+    for column in answered(name).columns:
+        title = column.title.partition(" 1")[0] if column.title.startswith("below") else column.title
+        assert reference.found_term(title, terms) is not None, title
 
 
 def test_a_setting_of_the_target_changes_the_answer():

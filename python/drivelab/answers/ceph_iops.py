@@ -133,7 +133,7 @@ def _sentence(drive: str, rows: Sequence[Row], known: _Known, kind: Medium) -> s
     if inside(default, told):
         text += f" Ceph's default of {default:,} is inside that range."
     elif times >= 1:
-        text += f" Ceph's default of {default:,} is {number(times)} times that."
+        text += f" Ceph's default of {default:,} is {number(times)} times that, outside its range."
     else:
         text += f" Ceph's default of {default:,} is less than that."
     return f"{text} {_bench(rows[_BENCH_ON], told, known)}"
