@@ -147,8 +147,7 @@ def test_rows_as_csv_and_the_scenario_as_toml(run):
 def test_every_column_is_explained(name):
     terms = reference.terms()
     for column in answered(name).columns:
-        title = column.title.partition(" 1")[0] if column.title.startswith("below") else column.title
-        assert reference.found_term(title, terms) is not None, title
+        assert reference.found_term(column.title, terms) is not None, column.title
 
 
 def test_a_setting_of_the_target_changes_the_answer():

@@ -74,6 +74,17 @@ def target_named(drive: str, level: str | None, members: str | None) -> str:
     return name if level is None else f"{level} of {members or '?'} x {name}"
 
 
+def of_parity(level: str | None) -> list[str]:
+    """What writes to an array with parity have to be read with."""
+    plain = (level or "").partition(":")[0].lower()
+    if plain not in {"raid4", "raid5", "raid6", "raid50", "raid60"}:
+        return []
+    return [
+        "the array has no stripe cache, which md has: sequential writes smaller than a row of stripes are slower than "
+        "md's (docs/reference/arrays.md)"
+    ]
+
+
 def size_named(text: str) -> str:
     """A size as sentences have it: 4 KiB for 4k; what is none as it is."""
     size = size_of(text)

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from drivelab.answering.lab import Lab, Ran, notes_of
 from drivelab.answering.option import Drive, Level, Members, Option
 from drivelab.answering.result import Answer, Column, Panel, Picture, Row
-from drivelab.answering.words import MB, medium_of, number, size_named, target_named
+from drivelab.answering.words import MB, medium_of, number, of_parity, size_named, target_named
 from drivelab.arrays.simulation.loads import KEEPS_UP_SHARE
 from drivelab.errors import InputError, ref
 from drivelab.report.plural import counted
@@ -109,6 +109,7 @@ def answer(asked: Options, lab: Lab) -> Answer:
             f"{number(stream.fills_s)} s and independently of the others; it keeps up if at least "
             f"{100 * KEEPS_UP_SHARE:.0f} % is written, and 99 % of the writes end before the next one is full",
             "a constant bit rate, and nothing else on the drives: no viewers, no file system's journal",
+            *of_parity(asked.level),
             *notes_of([fastest]),
         ],
         picture=Picture(

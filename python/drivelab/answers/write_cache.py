@@ -15,6 +15,7 @@ from drivelab.answering.words import (
     listed,
     medium_of,
     number,
+    of_parity,
     rate_of,
     size_named,
     target_named,
@@ -105,6 +106,7 @@ def answer(asked: Options, lab: Lab) -> Answer:
             "next begins when it is answered",
             "lost commits: answered as done, and gone, at least; open writes: of a commit that was not answered yet; "
             f"the most of power cuts at {CUTS} instants. The drive keeps its word: a FLUSH that it answers is done",
+            *of_parity(asked.level),
             *notes_of(runs),
         ],
         picture=Picture("way", "", [Panel("commits_per_s", "commits a second")], scale="names"),
