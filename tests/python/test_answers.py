@@ -67,6 +67,7 @@ answer concurrency --drive SMALL --factor 1
 answer concurrency --drive SMALL --latency p50
 answer concurrency --drive SMALL --rw trim
 answer concurrency --drive SMALL --level raid5
+answer concurrency --drive seagate-st4000dm004 --rw randwrite
 answer readers --drive SMALL --bs large
 answer write-cache --drive SMALL --fsync 0
 answer write-cache --drive SMALL --rw read
@@ -86,6 +87,7 @@ answer degraded --drive samsung-mzvlb256
 answer degraded --drive seagate-st4000dm004
 answer resync-limits --drive SMALL --p99 -1ms
 answer resync-limits --drive SMALL --set target.array.rebuild.ceiling=5MB/s
+answer resync-limits --drive SMALL --level raidz1
 answer scrub --drive SMALL --level raid0
 answer scrub --drive SMALL --iodepth 4 --rate-iops 30
 """
@@ -169,6 +171,9 @@ def test_the_range_is_that_of_the_record():
 def test_flash_has_the_option_for_flash():
     found = drivelab.answer("ceph-iops", drive="samsung-mzvlb256")
     assert "Tell Ceph at most " in found.sentence
+    assert "implausible" in found.sentence
+    # Its buffer outlives a power cut.
+    assert "which the drive sustains" in drivelab.answer("ceph-iops", drive="micron-7300-pro").sentence
     assert "(osd_mclock_max_capacity_iops_ssd)" in found.sentence
     assert "default of 21,500" in found.sentence
 
@@ -177,7 +182,7 @@ def test_latency_has_not_doubled_up_to_the_answer_and_has_behind_it():
     found = drivelab.answer("concurrency", drive="wd-4tb-7200", level="raid10", members=4)
     row, after = found.rows[found.decisive : found.decisive + 2]
     assert row["mean_times"] <= 2 < after["mean_times"]
-    assert f"takes {row['outstanding']} " in found.sentence
+    assert f": {row['outstanding']} (" in found.sentence
 
 
 def test_a_power_cut_takes_no_commit_that_was_flushed():

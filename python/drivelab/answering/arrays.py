@@ -207,6 +207,15 @@ def hours_of(row: Mapping[str, Any]) -> str:
     return figure(row, "hours", "h")
 
 
+def check_md(level: str) -> None:
+    """Refuse RAID-Z, which has none of md's limits. Raises InputError."""
+    if level.lower().startswith("raidz"):
+        raise InputError(
+            f"{ref('level', level)}: the limits are those of md, and a RAID-Z pool has none; choose a level of md, or "
+            "ask `drivelab answer degraded` for the pool"
+        )
+
+
 def check_scrubbed(level: str) -> None:
     """Refuse a level that has nothing to compare. Raises InputError."""
     plain = level.partition(":")[0].lower()

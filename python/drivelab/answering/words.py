@@ -49,6 +49,15 @@ def rate_of(point: Mapping[str, Any], *, per: float = 1.0, key: str = "iops") ->
     }
 
 
+def refuse_shingled_writes(drive: str) -> None:
+    """Refuse random writes to a shingled drive, which has no one rate of them. Raises InputError."""
+    if medium_of(drive) is Medium.SMR:
+        raise InputError(
+            f"{ref('drive', drive)}: random writes to a shingled drive are fast until its media cache is full, and an "
+            "order of magnitude slower behind that; name a conventional drive, or see docs/how-to/shingled.md"
+        )
+
+
 def inside(value: float, row: Mapping[str, Any], key: str = "iops") -> bool:
     """Whether a value lies in the range of a figure."""
     low, high = row.get(f"{key}_low"), row.get(f"{key}_high")

@@ -25,9 +25,9 @@ QUESTION = (
 )
 STREAMS = 64
 """Streams of the run that finds the throughput."""
-SHARES = (0.3, 0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2, 1.4)
+SHARES = (0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2)
 """Shares of it at which cameras are tried."""
-WINDOW_S, WRITES = 60, 1_500
+WINDOW_S, WRITES = 30, 1_500
 """The least time of a run, and the writes that it has: a p99 takes a thousand."""
 CAMERAS_MAX = 2_000
 """More streams than that are not tried."""

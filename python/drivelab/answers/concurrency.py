@@ -9,7 +9,16 @@ from typing import Annotated, Any
 from drivelab.answering.lab import Lab, Ran, notes_of
 from drivelab.answering.option import Bs, Drive, Level, Members, Option, Rwmixread
 from drivelab.answering.result import Answer, Column, Panel, Picture, Row
-from drivelab.answering.words import MS, figure, listed, number, rate_of, size_named, target_named
+from drivelab.answering.words import (
+    MS,
+    figure,
+    listed,
+    number,
+    rate_of,
+    refuse_shingled_writes,
+    size_named,
+    target_named,
+)
 from drivelab.arrays.simulation.loads import KINDS
 from drivelab.errors import InputError, ref
 
@@ -46,6 +55,8 @@ def answer(asked: Options, lab: Lab) -> Answer:
         raise InputError(f"{ref('latency', asked.latency)}: it is mean or p99")
     if asked.rw not in KINDS:
         raise InputError(f"{ref('rw', asked.rw)}: it is {', '.join(KINDS)}")
+    if asked.rw in ("randwrite", "randrw"):
+        refuse_shingled_writes(asked.drive)
     typed = {key: getattr(asked, key) for key in ("drive", "level", "members", "rw", "bs", "rwmixread")}
     documents = [
         {"workload": {"iodepth": depth}, "run": {"warmup": WARM_UP, "ios": REQUESTS, "duration": "10min"}}
@@ -117,6 +128,10 @@ def _row(depth: int, ran: Ran, first: Ran) -> Row:
     return row
 
 
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 def _last_within(rows: Sequence[Row], key: str, factor: float, shares: str = "") -> Row:
     """The last of the rows up to which none exceeds the factor; the first of all where the second does."""
     held = rows[0]
@@ -142,14 +157,16 @@ def _sentence(asked: Options, rows: Sequence[Row], held: Row, factor: float) -> 
     least, most = (_last_within(rows, key, factor, end)["outstanding"] for end in ("low", "high"))
     spread = f" ({least} to {most})" if asked.latency == "mean" and least != most else ""
     latency = f"{number(held[f'{asked.latency}_ms'])} ms"
-    what = f"{KINDS[asked.rw]} of {size_named(asked.bs)} at once"
+    what = f"{KINDS[asked.rw]} of {size_named(asked.bs)}"
     text = (
-        f"{_named(asked)} takes {count}{spread} {what} before their {asked.latency} latency {often}: {figure(held)} at "
-        f"{latency}"
+        f"{_capital(what)} on {_named(asked)}: {count}{spread} at once before their {asked.latency} latency {often}, "
+        f"with {figure(held)} at {latency}"
     )
     if count == rows[-1]["outstanding"]:
-        f"{_named(asked)} takes all {count} {what} that were tried, and their {asked.latency} latency stays below "
-        f"{factor:g} times that of one: {figure(held)} at {latency}"
+        text = (
+            f"{_capital(what)} on {_named(asked)}: all {count} at once that were tried, with a {asked.latency} latency "
+            f"below {factor:g} times that of one: {figure(held)} at {latency}"
+        )
     if count > 1:
         text += (
             f", where one at a time gives {figure(rows[0])} at {number(rows[0][f'{asked.latency}_ms'])} ms"

@@ -46,6 +46,7 @@ class Options:
 def answer(asked: Options, lab: Lab) -> Answer:
     """A rebuild under the load with each limit."""
     arrays.check_drive(asked.drive, asked.rate_iops or "")
+    arrays.check_md(asked.level)
     target, load = arrays.asked_of(asked)
     if asked.rate_iops is None:
         load["rate_iops"] = str(RATE_OF_MEMBER * target["members"])

@@ -54,6 +54,7 @@ def answer(asked: Options, lab: Lab) -> Answer:
     members = arrays.check_members(asked.members)
     if asked.iodepth is not None and asked.rate_iops is not None:
         raise InputError(f"{ref('iodepth')} changes nothing with {ref('rate_iops')}: keep one of the two")
+    arrays.check_md(asked.level)
     arrays.check_scrubbed(asked.level)
     rate = asked.rate_iops if asked.rate_iops or asked.iodepth else str(RATE_OF_MEMBER * members)
     mixed = asked.rw in ("rw", "randrw")

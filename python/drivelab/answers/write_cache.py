@@ -17,6 +17,7 @@ from drivelab.answering.words import (
     number,
     of_parity,
     rate_of,
+    refuse_shingled_writes,
     size_named,
     target_named,
 )
@@ -73,6 +74,8 @@ def answer(asked: Options, lab: Lab) -> Answer:
     if asked.rw not in KINDS:
         raise InputError(f"{ref('rw', asked.rw)}: commits are written by {' or '.join(KINDS)}")
     each = _writes(asked.fsync)
+    if asked.rw == "randwrite":
+        refuse_shingled_writes(asked.drive)
     typed = {key: getattr(asked, key) for key in ("drive", "level", "members", "rw", "bs")}
     runs = lab.run([_document(way, each) for way in _WAYS], typed)
     instants = _instants(medium_of(asked.drive), asked.rw)
@@ -194,7 +197,8 @@ def _sentence(name: str, rows: Sequence[Row], best: int, each: int) -> str:
     lost = max(rows[place]["lost_commits"] for place in _SAFE)
     kept = "none of these loses a commit in a power cut" if not lost else f"up to {lost:,} are lost so"
     times = unsafe["commits_per_s"] / most
-    text += f"; {kept}. The cache without FLUSH makes {number(times)} times as many"
+    many = "as many" if abs(times - 1) <= ALIKE else f"{number(times)} times as many"
+    text += f"; {kept}. The cache without FLUSH makes {many}"
     if not unsafe["lost_commits"]:
         return f"{text}."
     how = "up to" if each == 1 else "at least"
