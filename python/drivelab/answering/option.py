@@ -22,4 +22,4 @@ Level = Annotated[str | None, Option("An array of the drive: raid0, raid5, raid1
 Members = Annotated[str | None, Option("Number of drives of the array", "N")]
 Rw = Annotated[str | None, Option("read, write, rw, randread, randwrite or randrw", "KIND", "loads")]
 Bs = Annotated[str, Option("Size of a request", "SIZE")]
-Rwmixread = Annotated[str | None, Option("Share of reads in a mixed load, in percent", "PERCENT")]
+Rwmixread = Annotated[str | None, Option("Share of reads in a mixed load, in percent [70]", "PERCENT")]

@@ -9,7 +9,15 @@ from typing import Annotated, Any
 from drivelab.answering.lab import Lab, Ran, notes_of
 from drivelab.answering.option import Drive, Option
 from drivelab.answering.result import Answer, Column, Panel, Picture, Row
-from drivelab.answering.words import figure, inside, medium_of, number, rate_of, refuse_shingled_writes
+from drivelab.answering.words import (
+    figure,
+    inside,
+    medium_of,
+    number,
+    rate_of,
+    refuse_shingled_writes,
+    target_named,
+)
 from drivelab.scenarios.catalogue_choice import Medium
 
 TITLE = "which IOPS to tell Ceph's mClock for a drive"
@@ -57,13 +65,13 @@ def answer(asked: Options, lab: Lab) -> Answer:
     """Random writes of 4 KiB as the drive sustains them, and as the bench sends them."""
     kind = medium_of(asked.drive)
     refuse_shingled_writes(asked.drive)
-    known = _KNOWN[kind]
+    known, name = _KNOWN[kind], target_named(asked.drive, None, None)
     runs = lab.run([_document(*run[1:], kind) for run in _RUNS[:1]], _typed(asked))
     runs += lab.run([_document(*run[1:], kind) for run in _RUNS[1:2]], {"drive": asked.drive})
     runs += lab.run([_document(*run[1:], kind) for run in _RUNS[2:]], _typed(asked))
     rows = [_row(run, ran, known) for run, ran in zip(_RUNS, runs, strict=True)]
     return Answer(
-        sentence=_sentence(asked.drive, rows, known, kind),
+        sentence=_sentence(name, rows, known, kind),
         columns=[
             Column("writes", "random writes of 4 KiB"),
             Column("iops", "IOPS", "rate"),
@@ -82,7 +90,7 @@ def answer(asked: Options, lab: Lab) -> Answer:
             [Panel("iops", "IOPS", known.threshold, f"Ceph's threshold, {known.threshold:,}")],
             scale="names",
         ),
-        title=f"{asked.drive}: what to tell Ceph",
+        title=f"{name}: what to tell Ceph",
     )
 
 
@@ -119,11 +127,11 @@ def _row(run: tuple[str, bool, bool, bool], ran: Ran, known: _Known) -> Row:
     }
 
 
-def _sentence(drive: str, rows: Sequence[Row], known: _Known, kind: Medium) -> str:
+def _sentence(name: str, rows: Sequence[Row], known: _Known, kind: Medium) -> str:
     told = rows[_SUSTAINED]
     most = "at most " if kind is Medium.FLASH else ""
     text = (
-        f"Tell Ceph {most}{figure(told)} for {drive} ({known.option}): so many random writes of 4 KiB a second it "
+        f"Tell Ceph {most}{figure(told)} for {name} ({known.option}): so many random writes of 4 KiB a second it "
         "makes durable, anywhere on it."
     )
     default = known.default

@@ -58,6 +58,8 @@ def answer(asked: Options, lab: Lab) -> Answer:
     if asked.rw in ("randwrite", "randrw"):
         refuse_shingled_writes(asked.drive)
     typed = {key: getattr(asked, key) for key in ("drive", "level", "members", "rw", "bs", "rwmixread")}
+    if asked.rw in ("rw", "randrw"):
+        typed["rwmixread"] = asked.rwmixread or "70"
     documents = [
         {"workload": {"iodepth": depth}, "run": {"warmup": WARM_UP, "ios": REQUESTS, "duration": "10min"}}
         for depth in DEPTHS

@@ -103,7 +103,7 @@ def _verb(ready: Ready) -> Callable[..., int]:
         return Exit.OK
 
     ask.__annotations__["asked"] = group
-    ask.__doc__ = f"{ready.title}.\n\n{ready.question}"
+    ask.__doc__ = f"{ready.title[0].upper()}{ready.title[1:]}.\n\n{ready.question}"
     return grouped(ask)
 
 
