@@ -15,6 +15,8 @@ TITLE = "how many concurrent readers of whole files suit it"
 QUESTION = "How many threads should read large files from this drive, or this array, at once: 1, 4, or 16?"
 COUNTS = (1, 2, 3, 4, 6, 8, 12, 16)
 _TOLD = (2, 4, 8, 16)
+ALIKE = 0.05
+"""The fewest readers within this share of the most are the answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +34,8 @@ def answer(asked: Options, lab: Lab) -> Answer:
     typed = {key: getattr(asked, key) for key in ("drive", "level", "members", "bs")}
     runs = lab.run([_document(count) for count in COUNTS], typed)
     rows = [_row(count, ran, runs[0]) for count, ran in zip(COUNTS, runs, strict=True)]
-    best = max(range(len(rows)), key=lambda place: rows[place]["mb_per_s"])
+    most = max(row["mb_per_s"] for row in rows)
+    best = next(place for place, row in enumerate(rows) if row["mb_per_s"] >= (1 - ALIKE) * most)
     name = target_named(asked.drive, asked.level, asked.members)
     return Answer(
         sentence=_sentence(name, rows, best),
@@ -88,19 +91,19 @@ def _row(count: int, ran: Ran, first: Ran) -> Row:
 
 
 def _sentence(name: str, rows: Sequence[Row], best: int) -> str:
-    one, most = rows[0], rows[best]
+    one, chosen = rows[0], rows[best]
     told = [
         f"{row['readers']} get {figure(row, 'mb_per_s', 'MB/s')}, {row['percent_of_one']:.0f} %"
         for row in rows
-        if row["readers"] in _TOLD and row is not most
+        if row["readers"] in _TOLD and row is not chosen
     ]
     if best == 0:
-        text = f"One reader suits {name} best: {figure(one, 'mb_per_s', 'MB/s')}. Together"
-    else:
-        near = next(row for row in rows if row["mb_per_s"] >= 0.95 * most["mb_per_s"])
-        fewer = f"; {near['readers']} do as well within 5 %" if near is not most else ""
-        text = (
-            f"{most['readers']} readers get most of {name}: {figure(most, 'mb_per_s', 'MB/s')} together, "
-            f"{most['percent_of_one']:.0f} % of the {figure(one, 'mb_per_s', 'MB/s')} of one{fewer}. Together"
+        return (
+            f"One reader suits {name}: {figure(one, 'mb_per_s', 'MB/s')}. Together, {listed(told)} of that; what is "
+            f"within {100 * ALIKE:.0f} % counts as equal."
         )
-    return f"{text}, {listed(told)}{' of that' if best == 0 else ''}."
+    return (
+        f"{chosen['readers']} readers suit {name}: {figure(chosen, 'mb_per_s', 'MB/s')} together, "
+        f"{chosen['percent_of_one']:.0f} % of the {figure(one, 'mb_per_s', 'MB/s')} of one, and more of them bring no "
+        f"{100 * ALIKE:.0f} % more. Together, {listed(told)}."
+    )

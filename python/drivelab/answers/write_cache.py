@@ -108,7 +108,8 @@ def answer(asked: Options, lab: Lab) -> Answer:
             f"one session; a commit is {counted(each, 'write')} of {size_named(asked.bs)} {KINDS[asked.rw]}, and the "
             "next begins when it is answered",
             "lost commits: answered as done, and gone, at least; open writes: of a commit that was not answered yet; "
-            f"the most of power cuts at {CUTS} instants. The drive keeps its word: a FLUSH that it answers is done",
+            f"the most of power cuts at {CUTS} instants, {instants[0]} to {instants[-1]} after the first write. "
+            "The drive keeps its word: a FLUSH that it answers is done",
             *of_parity(asked.level),
             *notes_of(runs),
         ],
@@ -124,11 +125,16 @@ def _writes(text: str) -> int:
 
 
 def _instants(kind: Medium, rw: str) -> list[str]:
-    """When the power is cut, at uneven steps: once the cache holds what it can of random writes, which takes a disk
-    seconds; a log is written as fast as it comes.
+    """When the power is cut: random writes need seconds to fill the cache of a disk, whose loss then stays as it is;
+    what a log loses changes while the drive begins to destage it, in the first seconds, and is least behind them.
     """
-    first_ms = 6_000 if rw == "randwrite" and kind is not Medium.FLASH else 500
-    return [f"{first_ms + 53.7 * step:.1f}ms" for step in range(CUTS)]
+    if kind is Medium.FLASH:
+        first_ms, step_ms = 500.0, 53.7
+    elif rw == "randwrite":
+        first_ms, step_ms = 6_000.0, 53.7
+    else:
+        first_ms, step_ms = 500.0, 403.7
+    return [f"{first_ms + step_ms * step:.1f}ms" for step in range(CUTS)]
 
 
 def _document(way: _Way, each: int, cut: str | None = None) -> dict[str, Any]:
