@@ -6,6 +6,7 @@ finds all that is wrong with a scenario, `catalogue` shows the drives that are k
 measurements, `validate` sets a drive beside the measurement of a real one, `reproduce` runs a published table again.
 `compare` sets records of any kind beside each other, `library` keeps them, `trace` has functions for recorded traces.
 `compare_levels` compares the levels of an array, `durability` finds how likely it loses data, `plan` which one to buy.
+`answer` has ready answers to common questions.
 The command `drivelab` does the same from a shell.
 """
 
@@ -17,6 +18,7 @@ from types import ModuleType
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from drivelab import trace
+    from drivelab.answering import Answer, answer
     from drivelab.arrays.durability import Losses, durability
     from drivelab.arrays.levels import Comparison, compare_levels
     from drivelab.arrays.plan import Plan, plan
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "Answer",
     "CampaignResult",
     "Compared",
     "Comparison",
@@ -68,6 +71,7 @@ __all__ = [
     "Skipped",
     "Validation",
     "__version__",
+    "answer",
     "catalogue",
     "check",
     "compare",
@@ -98,6 +102,8 @@ _HOMES = {
     "RefusedError": "drivelab.errors",
     "RunError": "drivelab.errors",
     "ScenarioError": "drivelab.errors",
+    "Answer": "drivelab.answering",
+    "answer": "drivelab.answering",
     "Compared": "drivelab.comparison",
     "compare": "drivelab.comparison",
     "CampaignResult": "drivelab.crash.summary",

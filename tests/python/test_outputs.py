@@ -49,6 +49,8 @@ def test_a_scan_is_drawn_twice(run, tmp_path):
         (("reproduce",), {"name", "title", "source", "cells"}, 6),
         (("scan", *DRIVE, "--places", "3", "--accesses", "4"), {"of", "bytes_per_s", "first_byte", "ns"}, 8),
         (("scan", *DRIVE, "--sizes", "--requests", "1"), {"direction", "size_bytes", "mean_ns", "miss"}, 42),
+        (("answer",), {"name", "title", "question"}, 8),
+        (("answer", "ceph-iops", *DRIVE), {"writes", "iops", "mean_ms"}, 5),
         (
             ("compare-levels", *DRIVE, "--levels", "raid0,raid1", "--number-ios", "20", "--iodepth", "1"),
             {"level", "usable_bytes", "iops_healthy", "mttdl_years"},
@@ -95,6 +97,9 @@ def offered(run, environment, line: str) -> list[str]:
         ("drivelab simulate --rate-process po", "poisson"),
         ("drivelab scan --controller intel-ich9", "intel-ich9r"),
         ("drivelab compare-levels --levels raid0,raid1", "raid0,raid10"),
+        ("drivelab answer ceph", "ceph-iops"),
+        ("drivelab answer readers --drive wd-4", "wd-4tb-7200"),
+        ("drivelab answer degraded --level raidz", "raidz1"),
         ("drivelab validate wd-4", "wd-4tb-7200"),
         ("drivelab reproduce lk", "lkml-2007"),
         ("drivelab catalogue promise-sata", "promise-sata150-tx4"),

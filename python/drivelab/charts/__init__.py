@@ -5,11 +5,12 @@
 members, `rebuild` an array over time, `surface` and `sizes` a scan, `surfaces` several, `levels` a comparison of
 arrays, `differences` one of records, `experiment`, `cells` and `lines` a published table beside the model's
 predictions, `distributions` measured response times beside simulated ones, `trace` a recorded trace, `fitted` a fit,
-`pareto` and `tornado` a plan; `save` writes any of them.
+`pareto` and `tornado` a plan, `answer` a ready answer; `save` writes any of them.
 Nothing here simulates, measures or reads a file.
 Start with rows.py.
 """
 
+from drivelab.charts.answers import answer
 from drivelab.charts.array_timeline import array_timeline
 from drivelab.charts.cells import cells
 from drivelab.charts.curves import depth
@@ -43,6 +44,7 @@ __all__ = [
     "ChartError",
     "ChartInputError",
     "ChartOutputError",
+    "answer",
     "array_timeline",
     "breakdown",
     "by_job",

@@ -21,6 +21,7 @@ _VERBS = {
     "loop": "loop",
     "crashtest": "crashtest",
     "scan": "scan",
+    "answer": "answer",
     "compare": "compare",
     "library": "library",
     "compare-levels": "compare_levels",
