@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from drivelab import InputError, compare_levels, simulate
+from drivelab import InputError, compare_levels, durability, simulate
 from drivelab.arrays.levels.tables import notes
 
 RANGES, UNITS, ONE = "seagate-exos-2x18-18tb", "seagate-exos-2x14-14tb", "seagate-exos-x24-24tb"
@@ -58,7 +58,7 @@ def test_both_actuators_of_a_failed_drive_are_gone(run):
     lost = run("simulate", *array, "--set", "target.array.level=raid5")
     kept = run("simulate", *array, "--set", "target.array.level=raid6")
     assert "fail together: members 0 and 3, 1 and 4, 2 and 5" in lost.stderr
-    assert "loses data" in lost.stderr
+    assert "losing the drive of members 0 and 3 loses data" in lost.stderr
     assert "bears the loss of any one drive" in kept.stderr
     arrays = [json.loads(one.stdout)["points"][0]["array"] for one in (lost, kept)]
     assert [array["state"] for array in arrays] == ["failed", "degraded"]
@@ -74,8 +74,11 @@ def test_check_says_that_members_fail_in_pairs(run):
 
 
 def test_levels_are_not_compared_for_members_that_fail_in_pairs():
-    with pytest.raises(InputError, match="fails with the other one"):
-        compare_levels(UNITS, 4, rw="randread")
+    for drive in (UNITS, RANGES):
+        with pytest.raises(InputError, match="fails with the other one"):
+            compare_levels(drive, 4, rw="randread")
+        with pytest.raises(InputError, match="fails with the other one"):
+            durability(level="raid6", members=8, drive=drive, afr="1%", rebuild="20h")
     single = {"target.drive.dual_actuator": "no"}
     whole = compare_levels(UNITS, 4, rw="randread", levels="raid5", **single)
     assert whole.possible
@@ -84,3 +87,17 @@ def test_levels_are_not_compared_for_members_that_fail_in_pairs():
 def test_the_note_of_a_shingled_drive_is_with_the_levels():
     found = compare_levels("seagate-st4000dm004", 2, rw="randread", levels="raid1")
     assert "shingled" in notes(found)[0]
+
+
+def test_an_emulated_drive_says_what_it_is_and_a_new_one_has_both_actuators(run):
+    array = ("--set", "target.array.level=raid6", "--set", "target.array.members=4")
+    fault = "drivelab fault $DRIVELAB_CONTROL"
+    size = ("--drive-size", "64MiB")
+    asked = f"{fault} fail --member 1 && {fault} status && {fault} replace --member 1"
+    found = run("emulate", "--drive", UNITS, *array, *size, "--run", asked)
+    assert found.returncode == 0, found.stderr
+    assert "fail together: members 0 and 2, 1 and 3" in found.stderr
+    assert "member 1 is missing; member 3 is missing" in found.stdout
+    assert "a drive has taken a member's place (member 3)" in found.stderr
+    whole = run("emulate", "--drive", RANGES, *size, "--run", f"{fault} fail --member 0")
+    assert "cannot have faults: that takes a drive with one actuator" in whole.stderr

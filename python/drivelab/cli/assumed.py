@@ -27,6 +27,8 @@ def note_assumed(plans: Iterable[_core.Plan], name: str | None = None) -> None:
 def note_served(checked: _core.Plan, source: Source, overrides: Iterable[Override]) -> None:
     """The same for a device that is served, and what of its scenario is not."""
     note_assumed([checked])
+    for note in checked.notes:
+        say(f"note: {note}")
     keys = [*toml_text.loads(source.text), *(one.key.partition(".")[0] for one in overrides)]
     left_out = ["[workload]"] if "workload" in keys else []
     for key in [*left_out, *_core.left_out_of_emulation(checked)]:
@@ -42,6 +44,8 @@ def note_assumed_of(overrides: Sequence[Override], name: str | None = None) -> N
     except (InputError, ScenarioError):
         return
     note_assumed([checked], name)
+    for note in checked.notes:
+        say(f"note: {note}")
 
 
 def assumed_lines(in_force: Iterable[Mapping[str, Any] | None]) -> list[str]:

@@ -86,9 +86,7 @@ def _summary(checked: _core.Plan) -> str:
         _firmware(one) for found in checked.in_force for one in (found or {}).get("firmware", ())
     )
     lines += [f"  firmware: {one}" for one in classes]
-    arrays = list(
-        dict.fromkeys(_array(found["array"]) for found in checked.in_force if found and "array" in found)
-    )
+    arrays = list(dict.fromkeys(_array(found) for found in checked.in_force if found and "array" in found))
     lines += [f"  array: {array}" for array in arrays[:ARRAYS_NAMED_MAX]]
     if len(arrays) > ARRAYS_NAMED_MAX:
         lines.append(f"  and {counted(len(arrays) - ARRAYS_NAMED_MAX, 'more array')}")
@@ -113,8 +111,9 @@ def _firmware(firmware: dict[str, Any]) -> str:
     return f"class {firmware['class']} ({drives}, {firmware['of_class']} of it): {supplies}"
 
 
-def _array(array: dict[str, Any]) -> str:
+def _array(in_force: dict[str, Any]) -> str:
     """What an array is, what can be addressed of it and what it bears."""
+    array = in_force["array"]
     spares = f" and {counted(array['spares'], 'spare')}" if "spares" in array else ""
     what = (
         f"{array['level']} of {counted(array['members'], 'member')}{spares}, kept by the {array['kept_by']}"
@@ -126,7 +125,7 @@ def _array(array: dict[str, Any]) -> str:
     tolerates = f"bears any {counted(bears, 'failure')}" if bears else "bears no failure"
     if at_best > bears:
         tolerates += f", at best {at_best}"
-    if array.get("shares_drives"):
+    if in_force.get("two_actuators"):
         tolerates += "; members are actuators and fail in pairs"
     return f"{what}; {usable} usable, {each}; {tolerates}"
 

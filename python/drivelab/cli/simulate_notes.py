@@ -139,8 +139,8 @@ def note_partial_writes(result: Result) -> None:
     worst = max(paid, key=lambda point: point["partial_writes"] / max(point["window_ns"], 1))
     rate = worst["partial_writes"] / (worst["window_ns"] / 1e9)
     at = f" at {place}" if (place := place_of(worst["axes"])) else ""
-    more = f", and fewer at {counted(len(paid) - 1, 'more point')}" if len(paid) > 1 else ""
-    sector = ref("target.drive.geometry.physical_sector")
+    more = f"; {counted(len(paid) - 1, 'more point')} have such writes" if len(paid) > 1 else ""
+    sector = f"{ref('target.drive.geometry.physical_sector')}, 4 KiB on most drives"
     say(
         f"note: {rate:,.3g} writes to the media a second{at} cover a physical sector in part, and each takes a turn "
         f"more to read it first{more}: give size and offset as multiples of {sector}"

@@ -103,6 +103,13 @@ impl Target {
 
     /// A fault is injected.
     fn inject(&mut self, fault: Fault) -> Result<Accepted, CallError> {
+        if let Body::System(system) = &self.body
+            && system.is_one_drive()
+            && fault != Fault::CutPower
+        {
+            let needs = "a drive with one actuator, or members of an array";
+            return Err(CallError::Unable { what: "have faults", needs });
+        }
         match fault {
             Fault::MediaError { drive, first, count, until } => {
                 check_sectors(self.working_drive(drive)?, drive, first, count)?;

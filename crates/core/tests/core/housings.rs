@@ -2,12 +2,12 @@
 use crate::common::trace::{Until, trace};
 use crate::common::{Probe, drive, ms, outstanding, queue, random_job, setup};
 use drivelab_core::Access;
-use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::array::params::{ArrayParams, Failure, Level, When};
 use drivelab_core::storage::controller::params::ControllerParams;
 use drivelab_core::storage::drive::params::{DriveModel, DriveParams, LinkParams};
 use drivelab_core::storage::drive::queue::Order;
 use drivelab_core::storage::system::SystemParams;
+use drivelab_core::storage::{Fault, TargetInput, TargetParams};
 use drivelab_core::{Outcome, Setup};
 use drivelab_units::{Instant, Rate};
 use std::sync::Arc;
@@ -70,6 +70,22 @@ fn they_share_one_link() {
     assert!(together <= 1_000_000.0, "{together}");
     assert!(together > 970_000.0, "{together}");
     assert!(apart > 1.7 * together, "{apart} and {together}");
+}
+
+/// A new drive has both actuators.
+#[test]
+fn they_are_replaced_together() {
+    let mut system = members(&drive(), Level::Mirrored, &[0, 1, 0, 1]);
+    let array = system.array.as_mut().unwrap();
+    array.failures = vec![Failure { drive: 3, when: When::At(Instant::ZERO + ms(1)) }];
+    let mut probe = Probe::new(&TargetParams::System(system), 1);
+    probe.wait(ms(2));
+    assert_eq!(probe.read(0, 8).outcome, Outcome::Done);
+    assert_eq!(probe.target().array().unwrap().members().missing(), 2);
+    let now = probe.now;
+    probe.target().handle(now, TargetInput::Inject(Fault::Replace { drive: 1 }));
+    let members = probe.target().array().unwrap().members();
+    assert!([1, 3].into_iter().all(|drive| members.slot_missing(drive).is_none()));
 }
 
 #[test]

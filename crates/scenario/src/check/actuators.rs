@@ -17,8 +17,10 @@ use crate::raw::system::{FaultsRaw, Stretch};
 use crate::text::problem::{Log, Place};
 use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::array::params::{ArrayParams, Level, ManagedBy};
+use drivelab_core::storage::controller::params::ControllerParams;
 use drivelab_core::storage::drive::params::DriveModel;
-use drivelab_units::{Sectors, counted};
+use drivelab_core::storage::system::SystemParams;
+use drivelab_units::{SECTOR_BYTES, Sectors, counted};
 use std::sync::Arc;
 
 /// What a reader should know of the figures of one logical unit.
@@ -68,12 +70,16 @@ fn half_of_surfaces(geometry: GeometryRaw, place: Place, log: &mut Log) -> Optio
         log.contradiction(place, message, "describe the geometry by zones, or leave out `dual_actuator`");
         return None;
     }
-    let even = |count: u64, what: &str, place: Place, log: &mut Log| {
-        if count.is_multiple_of(2) {
+    let physical = geometry.physical_sector.as_ref().map_or(1, |at| at.value.0.get().max(1));
+    let halved = |count: u64, what: &'static str, unit: u64, place: Place, log: &mut Log| {
+        if count.is_multiple_of(2 * unit) {
             return Some(count / 2);
         }
-        let message = format!("{count} {what} cannot be divided between two actuators");
-        log.contradiction(place, message, "write an even number, or leave out `dual_actuator`");
+        let whole =
+            if unit > 1 { format!(" in sectors of {} bytes", unit * SECTOR_BYTES) } else { String::new() };
+        let message = format!("{} cannot be divided between two actuators{whole}", counted(count, what));
+        let remedy = format!("write a multiple of {}, or leave out `dual_actuator`", counted(2 * unit, what));
+        log.contradiction(place, message, remedy);
         None
     };
     let mut half = geometry;
@@ -85,9 +91,10 @@ fn half_of_surfaces(geometry: GeometryRaw, place: Place, log: &mut Log) -> Optio
         );
     }
     let heads = half.heads.as_mut()?;
-    heads.value = Count(even(heads.value.0, "heads", heads.place, log)?);
+    heads.value = Count(halved(heads.value.0, "head", 1, heads.place, log)?);
     for extent in [&mut half.capacity, &mut half.accessible].into_iter().flatten() {
-        extent.value = Extent(Sectors::new(even(extent.value.0.get(), "sectors", extent.place, log)?));
+        extent.value =
+            Extent(Sectors::new(halved(extent.value.0.get(), "sector", physical, extent.place, log)?));
     }
     Some(half)
 }
@@ -132,10 +139,16 @@ impl Shared<'_> {
             managed_by: ManagedBy::Controller,
             depth: Some(depth),
             synchronised: true,
+            // A drive takes commands of any size.
+            request: Sectors::new(2 * half.get()),
             ..ArrayParams::plain(Level::Linear, 2)
         };
         let whole = Sectors::new(2 * half.get());
-        Some((array_system(raw, models, array, true, log), whole))
+        let mut params = array_system(raw, models, array, true, log);
+        if let TargetParams::System(system) = &mut params {
+            system.housings = vec![0, 0];
+        }
+        Some((params, whole))
     }
 }
 
@@ -175,14 +188,24 @@ fn in_half(faults: &FaultsRaw, first: Sectors, half: Sectors) -> FaultsRaw {
     FaultsRaw { bad_sectors, ..faults.clone() }
 }
 
-/// Notes that a single logical unit is not the whole drive.
-pub fn note_one_unit(log: &mut Log) {
+/// A single logical unit is not the whole drive: its housing has another one, which is idle. Any other drive stays as it is.
+pub fn one_unit(params: TargetParams, drive: &DriveRaw, log: &mut Log) -> TargetParams {
+    if addressed(drive).is_none() {
+        return params;
+    }
     log.note(ONE_UNIT.to_owned());
+    let mut system = match params {
+        TargetParams::System(system) => system,
+        TargetParams::Drive(model) => SystemParams::of_drive(model, ControllerParams::PLAIN),
+        other => return other,
+    };
+    system.housings = vec![0];
+    TargetParams::System(system)
 }
 
 /// By drive of an array: the first one on the same physical drive. Of the members on equal drives the first half are the
-/// first actuators, the others in the same order the second ones. Spares follow in pairs. Empty where all have one
-/// actuator.
+/// first actuators, the others in the same order the second ones. Spares follow in pairs; a journal's drive has one
+/// actuator idle. Empty where all have one actuator.
 pub fn housings(
     known: &ArrayContext<'_>,
     kinds: &[DriveRaw],
@@ -201,14 +224,21 @@ pub fn housings(
             range.filter(|&at| texts[which[at]].as_ref() == Some(&text)).map(|at| at as u16).collect()
         };
         let members = of(0..usize::from(known.members));
-        let spares = of(usize::from(known.members)..which.len());
-        if !members.len().is_multiple_of(2) {
-            let message =
-                format!("{} on drives with two actuators each", counted(members.len() as u64, "member"));
-            let remedy =
-                "a member is one actuator: give an even number of them, or set dual_actuator = \"no\"";
-            log.contradiction(known.members_place(), message, remedy);
-            return None;
+        let first_spare = usize::from(known.members);
+        let spares = of(first_spare..first_spare + usize::from(known.spares()));
+        for (drives, what, place) in [
+            (&members, "member", known.members_place()),
+            (&spares, "spare", known.raw.spares.as_ref().map_or(known.place, |at| at.place)),
+        ] {
+            if !drives.len().is_multiple_of(2) {
+                let count = counted(drives.len() as u64, what);
+                let message = format!("drives with two actuators each cannot make {count}");
+                let remedy = format!(
+                    "a {what} is one actuator: give an even number of them, or set dual_actuator = \"no\""
+                );
+                log.contradiction(place, message, remedy);
+                return None;
+            }
         }
         let (first, second) = members.split_at(members.len() / 2);
         pairs.extend(first.iter().zip(second).map(|(&first, &second)| [first, second]));
@@ -220,24 +250,52 @@ pub fn housings(
     for &[first, second] in &pairs {
         found[usize::from(second)] = first;
     }
+    check_failures(known, &found, log);
     log.note(note_of_pairs(known, &pairs));
     Some(found)
 }
 
+/// A drive fails once, whichever of its actuators is named.
+fn check_failures(known: &ArrayContext<'_>, housings: &[u16], log: &mut Log) {
+    let list = known.faults.and_then(|faults| faults.fail.as_ref());
+    let mut failed: Vec<usize> = Vec::new();
+    for at in list.into_iter().flat_map(|list| &list.value) {
+        let Some(drive) = at.value.drive.as_ref().map(|drive| drive.value.0 as usize) else { continue };
+        let Some(housing) = housings.get(drive) else { continue };
+        let other = failed.iter().find(|&&other| other != drive && housings[other] == *housing);
+        if let Some(other) = other {
+            let message =
+                format!("drives {other} and {drive} are the two actuators of one drive, and fail together");
+            log.contradiction(at.place, message, "keep one of the two");
+        }
+        failed.push(drive);
+    }
+}
+
 fn note_of_pairs(known: &ArrayContext<'_>, pairs: &[[u16; 2]]) -> String {
     let bears = Bears::of(known);
-    let lost = pairs.iter().find(|pair| !bears.available_without(&pair[..]));
+    let missing: Vec<u16> =
+        known.raw.missing.iter().flat_map(|list| &list.value).map(|at| at.value.0 as u16).collect();
+    let without = |pair: &[u16; 2]| [&missing[..], pair].concat();
+    let lost = pairs.iter().find(|pair| !bears.available_without(&without(pair)));
     let outcome = match lost {
-        Some([first, second]) => format!("the loss of that of members {first} and {second} loses data"),
+        Some([first, second]) => format!("losing the drive of members {first} and {second} loses data"),
         None => "the array bears the loss of any one drive".to_owned(),
     };
+    let alone = pairs.iter().find(|pair| pair.iter().filter(|member| missing.contains(member)).count() == 1);
+    let alone = alone.map_or_else(String::new, |[first, second]| {
+        let (gone, left) = if missing.contains(first) { (first, second) } else { (second, first) };
+        format!(
+            "; member {gone} is missing and member {left} is there: one actuator of a drive has failed alone"
+        )
+    });
     let mut named: Vec<String> =
         pairs.iter().take(3).map(|[first, second]| format!("{first} and {second}")).collect();
     if pairs.len() > named.len() {
         named.push("...".to_owned());
     }
     format!(
-        "a member is one of the two actuators of a drive, and both fail together: members {}; {outcome} \
+        "a member is one of the two actuators of a drive, and both fail together: members {}; {outcome}{alone} \
          (docs/how-to/dual-actuator.md)",
         named.join(", ")
     )

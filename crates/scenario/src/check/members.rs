@@ -54,9 +54,6 @@ pub struct ArrayInForce {
     /// How many failures it tolerates whichever members fail, and how many in the best case.
     pub bears: usize,
     pub bears_at_best: usize,
-    /// Whether members are actuators of the same drives, and fail in pairs.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub shares_drives: bool,
 }
 
 fn is_zero(count: &u16) -> bool {
@@ -128,7 +125,7 @@ impl Shared<'_> {
         let canonical = canonical(raw, &known, &drives);
         let kinds: Vec<DriveRaw> = drives.kinds.iter().map(|(drive, _)| drive.clone()).collect();
         let housings = actuators::housings(&known, &kinds, &drives.which, log)?;
-        let in_force = in_force(&known, &params, &capacities, !housings.is_empty());
+        let in_force = in_force(&known, &params, &capacities);
         let shares_link = shares_link(raw, &drives.kinds[0].0, models[0].protocol);
         let mut params = super::system::array_system(raw, models, params, shares_link, log);
         if let TargetParams::System(system) = &mut params {
@@ -352,12 +349,7 @@ fn canonical(raw: &TargetRaw, known: &ArrayContext<'_>, drives: &Drives) -> Stri
     text
 }
 
-fn in_force(
-    known: &ArrayContext<'_>,
-    params: &ArrayParams,
-    capacities: &[Sectors],
-    shares_drives: bool,
-) -> Option<ArrayInForce> {
+fn in_force(known: &ArrayContext<'_>, params: &ArrayParams, capacities: &[Sectors]) -> Option<ArrayInForce> {
     let layout = Layout::new(params, capacities).ok()?;
     let members = &capacities[..usize::from(known.members)];
     let (record, least) = (layout.record(), members.iter().min().copied());
@@ -378,6 +370,5 @@ fn in_force(
         record_bytes: record.map(|record| record.bytes().get()),
         bears,
         bears_at_best,
-        shares_drives,
     })
 }

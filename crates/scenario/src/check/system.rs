@@ -47,6 +47,9 @@ pub struct InForce {
     /// For each kind of drive whose class determines how it chooses, or how far its own order may be off.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub firmware: Vec<Firmware>,
+    /// Whether a drive has two actuators: one of them alone, both as one drive, or members that fail in pairs.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub two_actuators: bool,
     /// For each kind of drive that caches writes, under a load of random I/Os alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cached_writes: Vec<CachedWrites>,
@@ -89,8 +92,9 @@ pub fn in_force(
     }
     let protocol = protocols.join(" and ");
     let depth = spoken.iter().map(|one| one.depth).min()?;
+    let two_actuators = matches!(target, TargetParams::System(system) if !system.housings.is_empty());
     let by_protocol = if spoken.len() > 1 { spoken } else { Vec::new() };
-    Some(InForce { protocol, depth, by_protocol, array, assumed, firmware, cached_writes })
+    Some(InForce { protocol, depth, by_protocol, array, assumed, firmware, two_actuators, cached_writes })
 }
 
 fn depth(model: &DriveModel, controller: &ControllerParams) -> u32 {

@@ -140,9 +140,9 @@ impl<'a> Shared<'a> {
             self.both_actuators(raw, &drive, choice.place, log)?
         } else {
             let model = self.model(raw, &drive, choice.place, log)?;
-            actuators::addressed(&drive).inspect(|_| actuators::note_one_unit(log));
             let capacity = model.capacity();
-            (system(raw, model, log), capacity)
+            let params = system(raw, model, log);
+            (actuators::one_unit(params, &drive, log), capacity)
         };
         check_faults(raw.faults.as_ref(), capacity, log);
         only_for_arrays(raw, log);

@@ -30,7 +30,9 @@ fn system(plan: &Plan) -> SystemParams {
 #[test]
 fn a_logical_unit_has_half_of_the_drive() {
     let plan = planned(&drive("logical-units", ""), &[]);
-    let TargetParams::Drive(unit) = &plan.points[0].setup.target else { panic!("one unit is a drive") };
+    let alone = system(&plan);
+    assert!(alone.array.is_none() && alone.housings == [0], "the other unit is idle");
+    let unit = &alone.drives[0];
     assert_eq!(unit.capacity().get(), 1_000_000);
     let whole = planned(&drive("no", ""), &[]);
     let TargetParams::Drive(whole) = &whole.points[0].setup.target else { panic!("one actuator") };
@@ -53,7 +55,8 @@ fn two_address_ranges_are_one_drive_with_one_queue() {
         (&array.level, array.managed_by, array.depth),
         (&Level::Linear, ManagedBy::Controller, Some(32))
     );
-    assert!(array.synchronised && system.shares_link);
+    assert!(array.synchronised && system.shares_link && system.is_one_drive());
+    assert!(array.request >= system.capacity(), "commands of any size stay whole");
     assert_eq!(system.capacity().get(), 2_000_000);
     assert!(plan.points[0].in_force.as_ref().unwrap().array.is_none(), "it is no array to its host");
     let shallow = planned(&drive("address-ranges", ""), &[("target.queue.depth", "4")]);
@@ -80,9 +83,15 @@ fn members_are_actuators_and_half_of_the_array_apart() {
     let array = |keys: &str| format!("{}[target.array]\n{keys}", drive("logical-units", ""));
     let plan = planned(&array("level = \"raid5\"\nmembers = 8\n"), &[]);
     assert_eq!(system(&plan).housings, [0, 1, 2, 3, 0, 1, 2, 3]);
-    assert!(plan.notes[0].contains("members 0 and 4 loses data"), "{:?}", plan.notes);
-    let plan = planned(&array("level = \"raid6\"\nmembers = 6\nmissing = [0]\nspares = 3\n"), &[]);
-    assert_eq!(system(&plan).housings, [0, 1, 2, 0, 1, 2, 6, 6, 8]);
+    assert!(plan.notes[0].contains("the drive of members 0 and 4 loses data"), "{:?}", plan.notes);
+    let plan = planned(&array("level = \"raid6\"\nmembers = 6\nmissing = [0]\nspares = 4\n"), &[]);
+    assert_eq!(system(&plan).housings, [0, 1, 2, 0, 1, 2, 6, 6, 8, 8]);
+    // One is missing already, and the loss of a whole drive would be the second and the third.
+    let note = &plan.notes[0];
+    assert!(note.contains("losing the drive of members 1 and 4 loses data"), "{note}");
+    assert!(note.contains("member 0 is missing and member 3 is there"), "{note}");
+    let plan = planned(&array("level = \"raid6\"\nmembers = 6\nwrite_hole = \"journal\"\n"), &[]);
+    assert_eq!(system(&plan).housings, [0, 1, 2, 0, 1, 2, 6]);
     assert!(plan.notes[0].contains("the loss of any one drive"), "{:?}", plan.notes);
     let plan = planned(&array("level = \"raid50\"\nmembers = 8\n"), &[]);
     assert!(plan.notes[0].contains("bears the loss of any one drive"), "{:?}", plan.notes);
@@ -112,6 +121,22 @@ fn drives_with_two_actuators_that_cannot_be() {
             "a fault at an instant of one drive that is two",
             ranges("[target.faults]\nhang = [{ at = \"1s\", lasts = \"1s\" }]\n")
         ),
+        (
+            "an odd number of spares",
+            format!(
+                "{}[target.array]\nlevel = \"raid6\"\nmembers = 4\nspares = 1\nmissing = [0]\n",
+                drive("logical-units", "")
+            )
+        ),
+        (
+            "a drive that fails twice",
+            format!(
+                "{}[target.array]\nlevel = \"raid6\"\nmembers = 4\n[target.faults]\nfail = [{{ drive = 1, at = \"1s\" }}, {{ drive = 3, at = \"2s\" }}]\n",
+                drive("logical-units", "")
+            )
+        ),
+        ("one head", ranges("").replace("heads = 20", "heads = 1")),
+        ("half of a physical sector", ranges("").replace("2000000 sectors", "2000008 sectors")),
         ("a word that is none", drive("both", "")),
         ("a geometry of tracks one by one", ranges("").replace("heads = 20", "heads = 20, slips = []")),
     ]));

@@ -8,7 +8,16 @@ from typing import Any
 from drivelab.arrays.level import COPIES, GROUPS
 from drivelab.arrays.simulation.loads import Loads
 from drivelab.arrays.simulation.measure import Wanted, measure
-from drivelab.arrays.simulation.planning import Chosen, Entry, checked, drive_bytes, named, planned
+from drivelab.arrays.simulation.planning import (
+    FAIL_IN_PAIRS,
+    Chosen,
+    Entry,
+    checked,
+    drive_bytes,
+    has_two_actuators,
+    named,
+    planned,
+)
 from drivelab.arrays.simulation.rebuild import hours_with_interval
 from drivelab.errors import OptionError, ref
 from drivelab.scenarios.scenario import Override, Source, plan
@@ -44,9 +53,11 @@ def with_rebuild(options: Mapping[str, Any], level: str) -> tuple[dict[str, Any]
 
 
 def capacity_of(drive: str) -> int:
-    """The bytes of one drive. Raises ScenarioError."""
-    overrides = [Override("target.drive", drive, ref("drive"))]
-    return plan(Source("", "the drive"), overrides).capacity_bytes(0)
+    """The bytes of one drive. Raises ScenarioError, and InputError if it has two actuators."""
+    found = plan(Source("", "the drive"), [Override("target.drive", drive, ref("drive"))])
+    if has_two_actuators(found):
+        raise OptionError("drive", drive, FAIL_IN_PAIRS)
+    return found.capacity_bytes(0)
 
 
 def simulated(chosen: Chosen, entry: Entry) -> dict[str, Any]:

@@ -87,7 +87,7 @@ class Chosen:
         return f"{self.members} x {Path(self.drive).stem if self.drive.endswith('.toml') else self.drive}"
 
 
-_FAIL_IN_PAIRS = (
+FAIL_IN_PAIRS = (
     "a member on this drive is one of two actuators and fails with the other one, and levels are compared for members "
     f"that fail one by one; simulate the array itself, or take {ref('target.drive.dual_actuator', 'no')}"
 )
@@ -228,13 +228,25 @@ def planned(chosen: Chosen) -> list[Entry]:
 def laid_out(chosen: Chosen) -> tuple[list[Entry], list[ScenarioError]]:
     """Every level with its plans or the reason why it has none; errors of keys that some level does not use."""
     entries = [Entry(level, level.rule()) for level in chosen.levels]
+    if has_two_actuators(_drive(chosen)):
+        entries = [Entry(level, FAIL_IN_PAIRS) for level in chosen.levels]
     return entries, [error for entry in entries if not entry.reason for error in _plan_level(entry, chosen)]
 
 
 def drive_bytes(chosen: Chosen) -> int:
     """The capacity of one of the drives. Raises ScenarioError."""
+    return _drive(chosen).capacity_bytes(0)
+
+
+def has_two_actuators(drive: _core.Plan) -> bool:
+    """Whether members on this drive fail in pairs."""
+    return bool(((drive.in_force or [None])[0] or {}).get("two_actuators"))
+
+
+def _drive(chosen: Chosen) -> _core.Plan:
+    """The plan of one of the drives. Raises ScenarioError."""
     overrides = [override for override in chosen.overrides if not override.key.startswith("target.array.")]
-    return plan(Source("", f"{_ORIGIN}the drive"), overrides).capacity_bytes(0)
+    return plan(Source("", f"{_ORIGIN}the drive"), overrides)
 
 
 def _plan_level(entry: Entry, chosen: Chosen) -> list[ScenarioError]:
@@ -269,12 +281,8 @@ def _plan_level(entry: Entry, chosen: Chosen) -> list[ScenarioError]:
         entry.reason = error.found[0]["message"]
         return errors
     whole = plans["healthy", under.LOAD]
-    array = ((whole.in_force or [None])[0] or {}).get("array", {})
-    if array.get("shares_drives"):
-        entry.reason = _FAIL_IN_PAIRS
-        return errors
     entry.capacity_bytes, entry.notes = whole.capacity_bytes(0), whole.notes
-    entry.record_bytes = array.get("record_bytes")
+    entry.record_bytes = ((whole.in_force or [None])[0] or {}).get("array", {}).get("record_bytes")
     entry.plans = {
         at: found for at, found in plans.items() if at[0] in chosen.loads.states or at[1] in _REBUILDS
     }

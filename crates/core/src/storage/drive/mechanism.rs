@@ -142,7 +142,8 @@ impl Mechanism {
             !border.get().is_multiple_of(physical) && known != Some(sector / physical)
         };
         let ends = [is_read(first, first.get()), is_read(end, end.get() - 1)].map(u64::from);
-        if landing.is_whole() { ends[0].max(ends[1]) } else { ends[0] + ends[1] }
+        let is_one = first.get() / physical == (end.get() - 1) / physical;
+        if landing.is_whole() || is_one { ends[0].max(ends[1]) } else { ends[0] + ends[1] }
     }
 
     fn on_arrival(&self, access: Access) -> bool {

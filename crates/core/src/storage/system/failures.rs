@@ -69,6 +69,11 @@ impl System {
         }
     }
 
+    /// Whether it is two actuators of one drive, whose faults are not modelled.
+    pub fn is_one_drive(&self) -> bool {
+        self.is_one_drive
+    }
+
     /// A drive that has not failed.
     ///
     /// # Errors
@@ -80,13 +85,28 @@ impl System {
         Ok(&mut self.devices[usize::from(drive)].drive)
     }
 
-    /// A new, empty drive of the same model takes the place of one that has failed. An array puts it into the
+    /// A new, empty drive of the same model takes the place of one that has failed, and of the others of its housing that
+    /// have. An array puts it into the
     /// slot of the failed one, or keeps it as a spare where it cannot use it there.
     ///
     /// # Errors
     /// When that drive has not failed, or is an array's journal.
     #[cold]
     pub fn replace(&mut self, context: &mut Context, drive: u16) -> Result<(), CallError> {
+        self.replace_alone(context, drive)?;
+        // The others of its housing have failed with it, or have been given up.
+        for other in 0..self.devices.len() as u16 {
+            if other != drive && self.replacement.housing(other) == self.replacement.housing(drive) {
+                match self.replace_alone(context, other) {
+                    Ok(()) | Err(CallError::DriveIsThere { .. } | CallError::Unable { .. }) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn replace_alone(&mut self, context: &mut Context, drive: u16) -> Result<(), CallError> {
         let at = usize::from(drive);
         let is_missing =
             self.array.as_ref().is_some_and(|array| array.members().slot_missing(drive).is_some());

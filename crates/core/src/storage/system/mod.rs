@@ -82,6 +82,8 @@ pub struct System {
     /// With I/O schedulers of the hosts: traces of requests from which the traces of their commands are still
     /// to be made.
     attempts: Vec<CommandTrace>,
+    /// As [`SystemParams::is_one_drive`].
+    is_one_drive: bool,
     /// Whether there is neither a cache nor an I/O scheduler before the array, or before the one drive's
     /// controller.
     is_open: bool,
@@ -119,6 +121,7 @@ impl System {
             dead: alloc::vec![false; devices.len()],
             devices,
             attempts: Vec::new(),
+            is_one_drive: params.is_one_drive(),
             is_open,
             replacement: ReplacementParams {
                 seed,

@@ -87,6 +87,13 @@ impl SystemParams {
         Wires::new(&stages, &paths)
     }
 
+    /// Whether the drives are the two actuators of one drive behind one address range.
+    pub fn is_one_drive(&self) -> bool {
+        let linear =
+            self.array.as_ref().is_some_and(|array| array.level == Level::Linear && array.synchronised);
+        linear && self.shares_link && self.housings == [0, 0]
+    }
+
     /// By drive: the first drive that is on the same link.
     pub fn link_owners(&self) -> Vec<u16> {
         let drives = 0..self.drives.len() as u16;
