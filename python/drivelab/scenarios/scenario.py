@@ -92,6 +92,11 @@ def read_source(scenario: object, overrides: Iterable[Override] = ()) -> Source:
         found = scenario_of(text, str(scenario), {item.key: item.value for item in overrides})
         origin = f"{scenario} as a scenario"
         return Source(found.text, origin, scenario.parent, tuple(found.notes), found.held)
+    from drivelab import diskspd  # noqa: PLC0415 - few need it
+
+    if diskspd.is_command(text):
+        found = diskspd.scenario_of(text, str(scenario), {item.key: item.value for item in overrides})
+        return Source(found.text, f"{scenario} as a scenario", scenario.parent, tuple(found.notes))
     return Source(text, str(scenario), scenario.parent)
 
 
