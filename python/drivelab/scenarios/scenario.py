@@ -92,12 +92,20 @@ def read_source(scenario: object, overrides: Iterable[Override] = ()) -> Source:
         found = scenario_of(text, str(scenario), {item.key: item.value for item in overrides})
         origin = f"{scenario} as a scenario"
         return Source(found.text, origin, scenario.parent, tuple(found.notes), found.held)
-    from drivelab import diskspd  # noqa: PLC0415 - few need it
+    return _of_others(text, scenario, overrides) or Source(text, str(scenario), scenario.parent)
+
+
+def _of_others(text: str, path: Path, overrides: Iterable[Override]) -> Source | None:
+    """The job of another tool as a scenario; None where it is of none that is known. Raises InputError."""
+    from drivelab import diskspd, vdbench  # noqa: PLC0415 - few need them
 
     if diskspd.is_command(text):
-        found = diskspd.scenario_of(text, str(scenario), {item.key: item.value for item in overrides})
-        return Source(found.text, f"{scenario} as a scenario", scenario.parent, tuple(found.notes))
-    return Source(text, str(scenario), scenario.parent)
+        found = diskspd.scenario_of(text, str(path), {item.key: item.value for item in overrides})
+    elif vdbench.is_parameter_file(text):
+        found = vdbench.scenario_of(text, str(path))
+    else:
+        return None
+    return Source(found.text, f"{path} as a scenario", path.parent, tuple(found.notes))
 
 
 def _is_of_fio(text: str) -> bool:
