@@ -112,8 +112,10 @@ fn check_tails(drive: &str, [fcfs, c_look, sptf, aged]: [&Vec<Vec<Point>>; 4]) {
 
 #[test]
 fn on_every_drive_the_orders_keep_their_ranks_and_their_tails() {
-    // A flash drive has no order.
-    let disks = catalogue::entries("drives").into_iter().filter(|drive| !drive.text.contains("\n[flash]\n"));
+    // A flash drive has no order, and behind one address range two arms work at the same time.
+    let has_one_arm =
+        |text: &str| !text.contains("\n[flash]\n") && !text.contains("value = \"address-ranges\"");
+    let disks = catalogue::entries("drives").into_iter().filter(|drive| has_one_arm(drive.text));
     for drive in disks {
         check(drive.name);
     }
