@@ -48,6 +48,16 @@ def test_what_is_left_out_is_as_in_diskspd():
         ("-d60 -W0", {"runtime": "60s", "ramp_time": "0s"}),
         ("-c1G", {"size": "1073741824B"}),
         ("-b64K -B4b:16b", {"offset": "262144B", "size": "1048576B"}),
+        ("-B10G -c50G", {"offset": "10737418240B", "size": "42949672960B"}),
+        ("-B10G:5G -c50G", {"size": "5368709120B"}),
+        ("-c50G -B10G:5G", {"size": "5368709120B"}),
+        # In blocks of -b, wherever that stands.
+        ("-c8b -b8K", {"size": "65536B"}),
+        ("-r2b -b4K", {"blockalign": "8192B"}),
+        ("-s8K -b8K", {"rw": "read"}),
+        ("-rdabs60/10G", {"random_distribution": "zoned_abs:60/10G:40/"}),
+        ("-rdpct90/10:5/5", {"random_distribution": "zoned:90/10:5/5:5/"}),
+        ("-Suwr -w100", {"direct": True, "fua": True}),
         ("-i8 -j20", {"thinktime": "20ms", "thinktime_blocks": 8}),
         ("-b4K -g4096", {"rate_iops": 1000}),
         ("-g250i", {"rate_iops": 250}),
@@ -62,6 +72,15 @@ def test_what_an_option_means(words, keys):
 
 def test_a_seed_is_that_of_the_run():
     assert tomllib.loads(scenario_of("diskspd -Su -z7 x", "job").text)["run"] == {"seed": 7}
+
+
+def test_a_bare_s_is_no_cache_of_the_system():
+    assert tomllib.loads(scenario_of("diskspd -S -w25 x", "job").text)["workload"]["direct"] is True
+
+
+def test_lines_go_on_and_what_is_of_the_shell_is_left_out():
+    found = scenario_of("diskspd -b4K ^\n -Su -d7 x > out.txt 2>&1", "job").text
+    assert tomllib.loads(found)["workload"]["runtime"] == "7s"
 
 
 def test_reads_have_nothing_to_force():
@@ -83,12 +102,17 @@ def test_the_cache_of_a_host_takes_what_goes_through_the_system():
         ("-Su -o0", "-o0: a whole number from 1"),
         ("-Su -w101", "0 to 100"),
         ("-Su -bx", "no size"),
+        ("-Su -b4K -b8K", "a second block size"),
+        ("-Su -b 8K", "without a blank"),
+        ("-Su -B2G -c1G", "behind the end"),
+        ("-Su -rdpct90/10:20/90", "more than 100 %"),
+        ("-Su -s64K -b4K", "stride"),
         ("-Su -r -si", "contradict"),
         ("-Su -s128K", "stride"),
         ("-Su -j5", "belong together"),
         ("-Su -i5 -j5 -g100i", "-g and -i contradict"),
         ("-Su -Xprofile.xml", "in XML"),
-        ("-Sm", "memory-mapped"),
+        ("-Sm", "mapped to memory"),
         ("-Su -c1G -f2G", "second size"),
         ("-Su -rdxyz", "-rdpct60/10"),
         ("-Su c:\\a c:\\b", "second target"),
@@ -117,6 +141,8 @@ def test_a_second_command_line_is_refused():
         ("diskspd -b4K x", True),
         ('@echo off\nrem x\n"c:\\tools\\DiskSpd.exe" -b4K x', True),
         ("c:\\tools\\diskspd64.exe -b4K x", True),
+        ('"C:\\Program Files\\DiskSpd\\diskspd.exe" -b4K x', True),
+        ("cd c:\\tools\n& .\\diskspd.exe -b4K ^\n  -Su x > out.txt", True),
         ("", False),
         ("diskspd", False),
         ("[target]\ndrive = 1", False),

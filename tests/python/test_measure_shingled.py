@@ -15,6 +15,7 @@ from drivelab.measuring.shingled import (
     SHINGLED,
     Evidence,
     conclude,
+    flush_every,
     phases,
     said_by_kernel,
 )
@@ -50,11 +51,17 @@ def test_a_file_on_this_machine_cannot_tell(run, tmp_path):
     target = tmp_path / "target"
     with target.open("wb") as file:
         file.truncate(2 << 30)
-    found = judged(run, target, "--write", "--yes-destroy", target, "--writes", "20")
+    found = judged(run, target, "--write", "--yes-destroy", target, "--writes", "100")
     assert found["verdict"] == CANNOT_TELL
-    assert found["evidence"]["writes"] == 20
+    assert found["evidence"]["writes"] == 100
     assert found["environment"]["target"]["path"] == str(target)
     assert target.stat().st_size == 2 << 30
+
+
+@pytest.mark.parametrize("writes", [100, 101, 150])
+def test_the_last_write_is_flushed_however_many_there_are(run, writes):
+    assert judged(run, "--drive", "seagate-st8000as0002", "--writes", writes)["verdict"] == SHINGLED
+    assert writes % flush_every(writes) == 0
 
 
 @pytest.mark.parametrize(
@@ -66,6 +73,8 @@ def test_a_file_on_this_machine_cannot_tell(run, tmp_path):
         (replace(FOUND, after_ns=2.9e9), CANNOT_TELL, "too much for blocks in their place"),
         # A stream that was disturbed has not been moved: two milliseconds for each block are no movement.
         (replace(FOUND, after_ns=4.1e9, random_read_ns=20e6), CANNOT_TELL, "too little for a movement"),
+        # Few blocks, each with a movement of the arm.
+        (replace(FOUND, after_ns=2.4e9, writes=10), CANNOT_TELL, "too much for blocks"),
         (replace(FOUND, random_read_ns=0.1e6, after_ns=22e9), CANNOT_TELL, "no arm|takes too little"),
         (replace(FOUND, before_ns=16e9, after_ns=40e9), CANNOT_TELL, "before anything was written"),
     ],

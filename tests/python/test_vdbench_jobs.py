@@ -51,7 +51,6 @@ def test_what_is_left_out_is_as_in_vdbench():
         ({"rd": "elapsed=5m,warmup=10"}, {"runtime": "300s", "ramp_time": "10s"}),
         ({"sd": "size=10g,offset=1m"}, {"size": "10737418240B", "offset": "1048576B"}),
         ({"wd": "range=(10,30)"}, {"offset": "10%", "size": "20%"}),
-        ({"sd": "openflags=o_sync"}, {"direct": False, "fua": True}),
         ({"sd": "openflags=(o_direct,o_sync)"}, {"direct": True, "fua": True}),
     ],
 )
@@ -62,6 +61,7 @@ def test_what_a_parameter_means(more, keys):
 
 def test_a_rate_is_an_open_loop_without_a_depth():
     found = scenario_of(text().replace("iorate=max", "iorate=(100,200)"), "job").text
+    assert any("open loop" in note for note in scenario_of(text().replace("=max", "=9"), "job").notes)
     keys = tomllib.loads(found)["workload"]
     assert (keys["rate_iops"], keys["rate_process"]) == ([100, 200], "poisson")
     assert "iodepth" not in keys
@@ -77,12 +77,14 @@ wd=wd1,sd=sd1,
    xfersize=8k,
    rdpct=50
 # runs
-rd=run1, wd=wd1, iorate=max,
-   elapsed=10,interval=1
+hd=default,vdbench=/home/vdbench,user=root,shell=ssh
+rd=run1, wd=wd*, iorate=MAX,
+   elapsed=10,interval=1,forrdpct=( 50, 100 )
 """
     found = scenario_of(whole, "job.parm")
     keys = tomllib.loads(found.text)["workload"]
-    assert (keys["iodepth"], keys["bs"], keys["rwmixread"], keys["runtime"]) == (4, "8192B", 50, "10s")
+    assert (keys["iodepth"], keys["bs"], keys["rwmixread"]) == (4, "8192B", [50, 100])
+    assert keys["runtime"] == "10s"
     assert found.notes == ["without effect on a drive: interval"]
 
 
@@ -98,7 +100,13 @@ rd=run1, wd=wd1, iorate=max,
         ({"wd": "range=(30,10)"}, "an empty range"),
         ({"sd": "size=1g", "wd": "range=(0,10)"}, "leave size and offset out"),
         ({"rd": "elapsed=soon"}, "soon: no time"),
-        ({"rd": "forthreads=(0,1)"}, "0: a whole number from 1"),
+        ({"rd": "forthreads=(0,1)"}, "0: whole numbers from 1"),
+        ({"rd": "forthreads=(1-64,d)"}, "such as (1,2,4)"),
+        ({"sd": "openflags=o_sync"}, "job.parm:1: openflags: I/Os go through the system's cache"),
+        ({"sd": "openflags=(o_direct,fsync)"}, "job.parm:1: openflags: fsync: there are o_direct"),
+        ({"wd": "iorate=100"}, "job.parm:2: iorate: the rate of one workload"),
+        ({"wd": "rdpct=(50"}, "job.parm:2: a parenthesis is open"),
+        ({"rd": "elapsed=10 forthreads=(4,8)"}, "job.parm:3: a comma is missing before forthreads="),
         ({"rd": "made_up=1"}, "job.parm:3: made_up: not known here"),
     ],
 )
@@ -115,6 +123,10 @@ def test_what_cannot_be_is_told_with_line_and_parameter(more, says):
         (f"{SD}\n{WD}\n{RD}\nrd=run2,wd=wd1,iorate=max", "job.parm:4: rd=run2: a run more"),
         (f"{SD}\n{RD}", "no wd"),
         (f"{SD}\n{WD}\nrd=run1,wd=wd1", "no iorate"),
+        (f"{SD}\nwd=wd1,sd=sd9\n{RD}", "job.parm:2: sd: sd9 is not defined: there is sd=sd1"),
+        (f"{SD}\n{WD}\nrd=run1,wd=wd7,iorate=max", "job.parm:3: wd: wd7 is not defined"),
+        (f"{SD}\n{WD}\nrd=run1,wd=wd1,iorate=curve", "foriorate=(100,200,300)"),
+        (f"{SD}\n{WD}\nrd=run1,wd=wd1,iorate=9,forthreads=(1,2)", "with a rate the threads change nothing"),
         (f"fsd=fsd1,anchor=/x\n{SD}\n{WD}\n{RD}", "job.parm:1: fsd: file systems"),
     ],
 )

@@ -105,9 +105,15 @@ def with_setting(one: Chosen, key: str, value: str) -> Chosen:
     return replace(one, overrides=[*one.overrides, Override(key, value, key)])
 
 
-def state_row(entry: Entry, state: str) -> Row:
-    """The figures of a level under the load in a state: IOPS, p99 in ms, each with its interval."""
+def state_row(entry: Entry, state: str, one: Chosen) -> Row:
+    """The figures of a level under the load in a state: IOPS, p99 in ms, each with its interval.
+
+    Where it does not keep up with a rate its queue grows as long as the run lasts, so it has no latency.
+    """
     found = entry.states[state][under.LOAD]
+    if one.loads.keeps_up(found) is False:
+        unknown = ("iops_low", "iops_high", "mean_ms", "p99_ms", "p99_ms_low", "p99_ms_high")
+        return {"iops": found["iops"], **dict.fromkeys(unknown)}
     ends = found["latency_interval_ns"].get("p99")
     p99, mean = found["latency_ns"]["p99"], found["latency_ns"]["mean"]
     error = found["iops_relative_error"]
@@ -198,8 +204,16 @@ def asked_of(asked: Any) -> tuple[dict[str, Any], dict[str, Any]]:  # noqa: ANN4
 def p99_of(row: Mapping[str, Any]) -> str:
     """The p99 of a row in words, with its interval."""
     if row["p99_ms"] is None:
-        return "an unknown p99"
+        return "endless, for the rate is not kept up with"
     return figure(row, "p99_ms", "ms")
+
+
+def check_keeps_up(iops: float, rate: str | None) -> None:
+    """Refuse a rate with which the array does not keep up even undisturbed: its latency would mean nothing."""
+    if rate is not None and iops < under.KEEPS_UP_SHARE * (rate_asked({"rate_iops": rate}) or 0):
+        raise InputError(
+            f"{ref('rate_iops', rate)}: the healthy array does not keep up ({iops:,.4g} a second); give a lower rate"
+        )
 
 
 def hours_of(row: Mapping[str, Any]) -> str:

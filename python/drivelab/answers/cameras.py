@@ -125,11 +125,17 @@ def answer(asked: Options, lab: Lab) -> Answer:
     )
 
 
+# In bytes a second: a still picture now and then, and more than any camera sends.
+_RATE_LEAST, _RATE_MOST = 10e3 / 8, 1e9 / 8
+
+
 def _bytes_per_s(text: str) -> float:
     match = _RATE.fullmatch(text)
     rate = float(match[1]) * _FACTORS[match[2]] / (8 if match[3] == "bit" else 1) if match else 0.0
-    if not rate:
-        raise InputError(f"{ref('rate', text)}: a rate of a camera above zero, such as 4Mbit/s or 500kB/s")
+    if not _RATE_LEAST <= rate <= _RATE_MOST:
+        raise InputError(
+            f"{ref('rate', text)}: a rate of a camera from 10kbit/s to 1Gbit/s, such as 4Mbit/s or 500kB/s"
+        )
     return rate
 
 
@@ -211,6 +217,6 @@ def _sentence(
         )
     days = next(row["days"] for row in rows if row["cameras"] == borne)
     return (
-        f"{name} records {counted(count, 'camera')} {what}: throughput binds, {failed or borne:,} do not keep up. "
+        f"{name} records {counted(count, 'camera')} {what}: throughput binds, {failed or borne:,} are too many. "
         f"Capacity would hold {fit:,} ({kept}), and keeps {count:,} for {number(days)} days."
     )

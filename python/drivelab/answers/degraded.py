@@ -44,7 +44,7 @@ def answer(asked: Options, lab: Lab) -> Answer:
     rows = [
         {
             "state": state,
-            **arrays.state_row(entry, state),
+            **arrays.state_row(entry, state, one),
             **arrays.hours_row(entry.rebuild if state == "rebuilding" else None),
         }
         for state in STATES

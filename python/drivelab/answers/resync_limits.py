@@ -59,7 +59,8 @@ def answer(asked: Options, lab: Lab) -> Answer:
     wanted = [(one, arrays.entry_of(one)) for one in (plain, *limited)]
     arrays.check_redundant(wanted[0][1], asked.level)
     arrays.run(lab, wanted, ERROR_WANTED)
-    healthy = arrays.state_row(wanted[0][1], "healthy")
+    healthy = arrays.state_row(wanted[0][1], "healthy", plain)
+    arrays.check_keeps_up(healthy["iops"], load["rate_iops"])
     if healthy["p99_ms"] is None:
         raise InputError(
             f"{ref('rate_iops', load['rate_iops'])}: too few requests for a p99; give a higher rate"
@@ -68,10 +69,10 @@ def answer(asked: Options, lab: Lab) -> Answer:
     rows = [
         {
             "limit_kib_per_s": limit,
-            **arrays.state_row(entry, "rebuilding"),
+            **arrays.state_row(entry, "rebuilding", one),
             **arrays.hours_row(entry.rebuild),
         }
-        for limit, (_, entry) in zip(LIMITS_KIB, wanted[1:], strict=True)
+        for limit, (one, entry) in zip(LIMITS_KIB, wanted[1:], strict=True)
     ]
     for row in rows:
         row["within"] = _within(row, borne_ms)

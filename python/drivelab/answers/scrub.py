@@ -68,6 +68,7 @@ def answer(asked: Options, lab: Lab) -> Answer:
     surface = lab.run([_stream(place) for place in range(PLACES + 1)], {"drive": asked.drive})
     media = [each.point["bytes_per_s"] for each in surface]
     rows = [_row(limit, ran) for limit, ran in zip(LIMITS_KIB, runs, strict=True)]
+    arrays.check_keeps_up(rows[0]["iops"], rate)
     unlimited = _scrub_of(runs[_MD])["member_bytes_per_s"]
     for row, ran in zip(rows[1:], runs[1:], strict=True):
         row.update(_hours(_scrub_of(ran), unlimited, media))

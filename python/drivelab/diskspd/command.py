@@ -15,12 +15,18 @@ from drivelab.errors import InputError, ref
 from drivelab.fio.scenario import Converted
 from drivelab.report import toml_text
 
-_COMMAND = re.compile(r'^(?:"?[^"\s]*[\\/])?diskspd(?:64|32)?(?:\.exe)?"?(?=\s)', re.IGNORECASE)
-_REMARK = re.compile(r"^(#|::|rem\b|@echo\b)", re.IGNORECASE)
+_PROGRAM = r"diskspd(?:64|32)?(?:\.exe)?"
+_COMMAND = re.compile(
+    rf'^(?:&\s*)?(?:"(?:[^"]*[\\/])?{_PROGRAM}"|(?:[^"\s]*[\\/])?{_PROGRAM})(?=\s)', re.IGNORECASE
+)
+_REMARK = re.compile(r"^(#|::|(rem|cd|pushd|popd|@echo)\b)", re.IGNORECASE)
+# A line that goes on, of cmd and of PowerShell.
+_GOES_ON = re.compile(r"[\^`]\s*\n")
 _WORD = re.compile(r'(?:[^\s"]|"[^"]*")+')
 _SIZE = re.compile(r"(\d+)([KMGTB]?)", re.IGNORECASE)
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _SHOWN = 20
+_HOST_CACHE = ref("target.host_cache", '{ size = "4GiB" }')
 # What DiskSpd does without an option.
 _BLOCK, _OUTSTANDING, _DURATION_S, _WARMUP_S = 64 << 10, 2, 10, 5
 
@@ -57,7 +63,7 @@ class _WrongError(Exception):
 class _Given:
     """What the options say."""
 
-    bs: int = _BLOCK
+    bs: int | None = None
     outstanding: int = _OUTSTANDING
     threads: int = 1
     writes_percent: int = 0
@@ -70,6 +76,9 @@ class _Given:
     burst: int | None = None
     think_ms: int | None = None
     seed: int | None = None
+    file_size: int | None = None
+    base: int = 0
+    length: int | None = None
     idle: dict[str, None] = field(default_factory=dict)
     targets: list[str] = field(default_factory=list)
 
@@ -125,14 +134,22 @@ def scenario_of(text: str, origin: str, given: Mapping[str, str] | None = None) 
 
 def _lines(text: str) -> list[tuple[int, str]]:
     """The lines that are neither empty nor remarks, with their numbers."""
-    stripped = ((number, line.strip()) for number, line in enumerate(text.splitlines(), 1))
+    joined = _GOES_ON.sub(" ", text)
+    stripped = ((number, line.strip()) for number, line in enumerate(joined.splitlines(), 1))
     return [(number, line) for number, line in stripped if line and not _REMARK.match(line)]
 
 
 def _words(line: str) -> list[str]:
     found = _COMMAND.match(line)
     rest = line[found.end() :] if found else line
-    return [word.replace('"', "") for word in _WORD.findall(rest)]
+    words = [word.replace('"', "") for word in _WORD.findall(rest)]
+    # What is behind it is the shell's.
+    end = next(
+        (place for place, word in enumerate(words) if word[:1] in ">|" or word[:2] == "2>"), len(words)
+    )
+    words = words[:end]
+    # Other sizes may be given in blocks, wherever -b stands.
+    return sorted(words, key=lambda word: not word.startswith(("-b", "/b")))
 
 
 def _take(word: str, found: _Given) -> None:
@@ -153,6 +170,8 @@ def _take(word: str, found: _Given) -> None:
     taken = _TAKEN.get(letter)
     if taken is None:
         raise _WrongError("DiskSpd has no such option")
+    if not value and letter not in "rwsSz":
+        raise _WrongError(f"a value is missing: it follows without a blank, as in -{letter}8")
     taken(value, found)
 
 
@@ -162,7 +181,7 @@ def _size(value: str, found: _Given) -> int:
     if match is None:
         raise _WrongError("no size: give one such as 4K, or 8b for eight blocks")
     number, unit = int(match[1]), match[2]
-    size = number * (found.bs if unit == "b" else _UNITS.get(unit.upper(), 0))
+    size = number * ((found.bs or _BLOCK) if unit == "b" else _UNITS.get(unit.upper(), 0))
     if unit == "B" or size == 0:
         raise _WrongError("no size: give one such as 4K, or 8b for eight blocks")
     return size
@@ -175,6 +194,8 @@ def _number(value: str, least: int = 0, most: int = 1 << 31) -> int:
 
 
 def _block(value: str, found: _Given) -> None:
+    if found.bs is not None:
+        raise _WrongError("a second block size: keep one")
     found.bs = _size(value, found)
 
 
@@ -201,29 +222,39 @@ def _random(value: str, found: _Given) -> None:
 
 
 def _distribution(value: str) -> str:
-    """`pct60/10:40/90` or `abs60/10G`: shares of the I/Os over places, as fio's `zoned` has them."""
-    for name, fio in (("pct", "zoned"), ("abs", "zoned_abs")):
-        if value.startswith(name) and value[3:]:
-            return f"{fio}:{value[3:]}"
-    raise _WrongError("a distribution is written -rdpct60/10:40/90 or -rdabs60/10G")
+    """`pct60/10:40/90` or `abs60/10G`: shares of the I/Os over places, as fio's `zoned` has them.
+
+    The I/Os that are left go to the rest of the target.
+    """
+    name, parts = value[:3], value[3:]
+    pairs = [part.split("/") for part in parts.split(":")]
+    if name not in {"pct", "abs"} or any(len(pair) != 2 or not pair[0].isdigit() for pair in pairs):
+        raise _WrongError("a distribution is written -rdpct60/10:40/90 or -rdabs60/10G")
+    left = 100 - sum(int(pair[0]) for pair in pairs)
+    if left < 0:
+        raise _WrongError("the I/Os of a distribution add up to more than 100 %: give less")
+    if left and pairs[-1][1]:
+        parts += f":{left}/"
+    return f"{'zoned' if name == 'pct' else 'zoned_abs'}:{parts}"
 
 
 def _sequential(value: str, found: _Given) -> None:
     found.is_sequential = True
     if value.startswith("i"):
         found.is_interlocked, value = True, value[1:]
-    if value and _size(value, found) != found.bs:
+    if value and _size(value, found) != (found.bs or _BLOCK):
         raise _WrongError("a stride that is not the block: leave it out, or give every block")
 
 
 def _caching(value: str, found: _Given) -> None:
-    if value == "r":
-        return
-    if value not in {"", "b", "h", "u", "w", "uw", "wu", "bw", "wb"}:
+    # Alone it is -Su; r is about files of other machines.
+    letters = set(value) - {"r"}
+    if not letters <= set("bhuw"):
+        found.caching = "u"
         raise _WrongError(
-            "there are -Sb, -Su, -Sw, -Suw and -Sh; memory-mapped I/O (m) does not reach a drive one by one"
+            "there are -Sb, -Su, -Sw, -Suw and -Sh; what is mapped to memory (m) does not reach a drive one by one"
         )
-    found.caching = "uw" if value in {"h", "uw", "wu"} else value.replace("b", "")
+    found.caching = ("u" if not value or letters & set("hu") else "") + ("w" if letters & set("hw") else "")
 
 
 def _duration(value: str, found: _Given) -> None:
@@ -235,20 +266,20 @@ def _warmup(value: str, found: _Given) -> None:
 
 
 def _file_size(value: str, found: _Given) -> None:
-    if value in {"r", "s", "t"} or (value and set(value) <= set("rst")):
+    if value and set(value) <= set("rst"):
         found.idle[f"-f{value}"] = None
         return
     size = _size(value, found)
-    if "size" in found.more and found.more["size"] != f"{size}B":
+    if found.file_size not in {None, size}:
         raise _WrongError("a second size of the target: give one of -c and -f")
-    found.more["size"] = f"{size}B"
+    found.file_size = size
 
 
 def _offset(value: str, found: _Given) -> None:
     first, _, length = value.partition(":")
-    found.more["offset"] = f"{_size(first, found)}B"
+    found.base = _size(first, found)
     if length:
-        found.more["size"] = f"{_size(length, found)}B"
+        found.length = _size(length, found)
 
 
 def _rate(value: str, found: _Given) -> None:
@@ -293,13 +324,25 @@ _TAKEN: Mapping[str, Callable[[str, _Given], None]] = {
 }
 
 
+def _range(found: _Given) -> dict[str, object]:
+    """Where on the target: from its base on, so much or up to its end. Raises _WrongError."""
+    length = found.length
+    if length is None and found.file_size is not None:
+        if found.base >= found.file_size:
+            raise _WrongError("-B begins behind the end of the target: give less than its size")
+        length = found.file_size - found.base
+    offset: dict[str, object] = {"offset": f"{found.base}B"} if found.base else {}
+    return offset if length is None else {**offset, "size": f"{length}B"}
+
+
 def _workload(found: _Given, *, has_host_cache: bool) -> dict[str, object]:
     """The section of the scenario. Raises _WrongError."""
     more = dict(found.more)
     kinds = {0: "read", 100: "write"}
     kind = kinds.get(found.writes_percent, "rw")
     random = "rand" if found.is_random else ""
-    workload: dict[str, object] = {"rw": f"{random}{kind}", "bs": f"{found.bs}B"}
+    bs = found.bs or _BLOCK
+    workload: dict[str, object] = {"rw": f"{random}{kind}", "bs": f"{bs}B"}
     if kind == "rw":
         workload["rwmixread"] = 100 - found.writes_percent
     if found.is_random and found.is_sequential:
@@ -312,9 +355,7 @@ def _workload(found: _Given, *, has_host_cache: bool) -> dict[str, object]:
     if copies > 1:
         workload["numjobs"] = copies
     if "u" not in found.caching and not has_host_cache:
-        raise _WrongError(
-            f"I/Os go through the system's cache without -Su or -Sh: add one, or {ref('target.host_cache', 'true')}"
-        )
+        raise _WrongError(f"I/Os go through the system's cache without -Su or -Sh: add one, or {_HOST_CACHE}")
     workload["direct"] = "u" in found.caching
     if "w" in found.caching and kind != "read":
         workload["fua"] = True
@@ -323,10 +364,10 @@ def _workload(found: _Given, *, has_host_cache: bool) -> dict[str, object]:
     if found.burst is not None:
         workload |= {"thinktime": f"{found.think_ms}ms", "thinktime_blocks": found.burst}
     if (rate := more.pop("rate", None)) is not None:
-        more["rate_iops"] = max(1, round(int(str(rate)) / found.bs))
+        more["rate_iops"] = max(1, round(int(str(rate)) / bs))
     if "rate_iops" in more:
         if found.burst is not None:
             raise _WrongError("-g and -i contradict each other: a rate issues whatever has finished")
         del workload["iodepth"]
-    workload |= {"ramp_time": f"{_WARMUP_S}s", "runtime": f"{_DURATION_S}s"}
+    workload |= {"ramp_time": f"{_WARMUP_S}s", "runtime": f"{_DURATION_S}s", **_range(found)}
     return workload | more

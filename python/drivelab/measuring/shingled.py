@@ -6,7 +6,7 @@ each block the arm goes to the media cache and back. On a conventional drive the
 changes.
 
 One after the other, with one request outstanding: random reads (is there an arm?), the region as a stream, random
-writes of 4 KiB in it with a FLUSH after every hundred, a stream elsewhere (which takes the written data out of the
+writes of 4 KiB in it with FLUSHes and one behind the last, a stream elsewhere (which takes the written data out of the
 drive's memory), and the region once more. The figure is
 
     extra = (T(region, after) - T(region, before)) / writes
@@ -37,7 +37,10 @@ READS = 100
 MIB = 1 << 20
 REGION, ELSEWHERE = 256 * MIB, 512 * MIB
 SIZE_LEAST = 2 << 30
-FLUSH_EVERY = 100
+WRITES_LEAST = 100
+"""With fewer a movement of the arm for each is little beside the stream."""
+FLUSH_MOST = 100
+"""The most writes between two FLUSHes."""
 ARM_LEAST_NS = 2e6
 """A random read of a drive with an arm takes at least this long."""
 EXTRA_SHARE, SLOWER = 0.25, 2.0
@@ -69,8 +72,8 @@ def phases(capacity: int, writes: int) -> dict[str, Phase]:
         raise InputError(
             f"{capacity / 1e9:.3g} GB are too small a target: a region and a stream elsewhere need 2 GiB"
         )
-    if not 10 <= writes <= REGION // 4096 // 4:
-        raise InputError(f"{ref('writes', writes)}: give 10 to {REGION // 4096 // 4:,}")
+    if not WRITES_LEAST <= writes <= REGION // 4096 // 4:
+        raise InputError(f"{ref('writes', writes)}: give {WRITES_LEAST} to {REGION // 4096 // 4:,}")
     region, other = (int(capacity * share) // MIB * MIB for share in (0.4, 0.7))
     stream = Phase("read", region, REGION, MIB, REGION // MIB)
     return {
@@ -157,7 +160,7 @@ def conclude(found: Evidence, suspicion: str | None = None) -> Verdict:
             "block: these are not in their place"
         )
         return Verdict(SHINGLED, reason, found)
-    if slower <= AS_BEFORE:
+    if slower <= AS_BEFORE and share < EXTRA_SHARE:
         reason = f"the region takes x{slower:.3g} as long as before: the written blocks are in their place"
         return Verdict(CONVENTIONAL, reason, found)
     reason = (
@@ -229,6 +232,11 @@ def simulated(drive: str, overrides: Sequence[Override], writes: int, folder: Pa
     return _evidence(times, writes)
 
 
+def flush_every(writes: int) -> int:
+    """After how many writes a FLUSH follows, so that one follows the last."""
+    return max(count for count in range(1, FLUSH_MOST + 1) if writes % count == 0)
+
+
 def _evidence(times: Mapping[str, float], writes: int) -> Evidence:
     return Evidence(
         random_read_ns=times["reads"] / READS,
@@ -249,7 +257,7 @@ def _document(name: str, phase: Phase) -> dict[str, Any]:
         "size": f"{phase.span}B",
     }
     if phase.rw == "randwrite":
-        workload["fsync"] = FLUSH_EVERY
+        workload["fsync"] = flush_every(phase.count)
     return {"name": f"shingled: {name}", "workload": workload, "run": {"ios": phase.count}}
 
 
@@ -262,7 +270,7 @@ def _requests(asked: Mapping[str, Phase]) -> tuple[list[str], int]:
             place = draw.randrange(places) if phase.rw.startswith("rand") else number % places
             kind = "write" if phase.rw.endswith("write") else "read"
             lines.append(f"/dev/drive {kind} {phase.offset + place * phase.size} {phase.size}")
-            if kind == "write" and number % FLUSH_EVERY == FLUSH_EVERY - 1:
+            if kind == "write" and (number + 1) % flush_every(phase.count) == 0:
                 lines.append("/dev/drive sync 0 0")
                 flushes += 1
     return [*lines, "/dev/drive close"], flushes

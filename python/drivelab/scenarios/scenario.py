@@ -99,10 +99,11 @@ def _of_others(text: str, path: Path, overrides: Iterable[Override]) -> Source |
     """The job of another tool as a scenario; None where it is of none that is known. Raises InputError."""
     from drivelab import diskspd, vdbench  # noqa: PLC0415 - few need them
 
+    given = {item.key: item.value for item in overrides}
     if diskspd.is_command(text):
-        found = diskspd.scenario_of(text, str(path), {item.key: item.value for item in overrides})
+        found = diskspd.scenario_of(text, str(path), given)
     elif vdbench.is_parameter_file(text):
-        found = vdbench.scenario_of(text, str(path))
+        found = vdbench.scenario_of(text, str(path), given)
     else:
         return None
     return Source(found.text, f"{path} as a scenario", path.parent, tuple(found.notes))

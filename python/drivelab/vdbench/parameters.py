@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatch
 
 from drivelab.errors import InputError, ref
 from drivelab.fio.scenario import Converted
@@ -50,6 +51,11 @@ _REFUSED = {
 }
 
 
+_DIRECT, _FORCED = {"o_direct", "directio"}, {"o_sync", "o_dsync"}
+_OPEN = "a rate is an open loop: its I/Os do not wait for a free thread, where Vdbench is held back by its threads"
+HOST_CACHE = ref("target.host_cache", '{ size = "4GiB" }')
+
+
 class _WrongError(Exception):
     """A parameter that cannot be taken over, and what can be done."""
 
@@ -68,18 +74,24 @@ class _Found:
 
 def is_parameter_file(text: str) -> bool:
     """Whether a text has a storage and a run definition of Vdbench."""
-    definitions, _ = definitions_of(text)
+    definitions, _, _ = definitions_of(text)
     return {"sd", "rd"} <= {one.kind for one in definitions}
 
 
-def scenario_of(text: str, origin: str) -> Converted:
-    """The scenario of a parameter file. Raises InputError with all problems, each with its line."""
-    definitions, general = definitions_of(text)
+def scenario_of(text: str, origin: str, given: Mapping[str, str] | None = None) -> Converted:
+    """The scenario of a parameter file. Raises InputError with all problems, each with its line.
+
+    `given` are the keys that are set beside the file: with a cache of the host, I/Os may go through the system's.
+    """
+    definitions, general, problems = definitions_of(text)
+    has_cache = any(key.startswith("target.host_cache") for key in given or {})
     found = _Found()
 
     def wrong(line: int, why: str) -> None:
         found.problems.append(f"{origin}:{line}: {why}")
 
+    for line, why in problems:
+        wrong(line, why)
     for one in general:
         _check_name(one, set(), found, wrong)
     for definition in definitions:
@@ -92,19 +104,33 @@ def scenario_of(text: str, origin: str) -> Converted:
                 more.line, f"{kind}={more.name}: {what} more: a scenario has one; give each a file of its own"
             )
         if not chosen[kind]:
-            wrong(1, f"no {kind}: a file has a storage, a workload and a run definition")
+            line = chosen["rd"][0].line if chosen["rd"] else 1
+            wrong(line, f"no {kind}: a file has a storage, a workload and a run definition")
     document: dict[str, object] = {}
     if not found.problems:
         try:
-            document = _document(*(chosen[kind][0] for kind in KINDS))
+            sd, wd, rd = (chosen[kind][0] for kind in KINDS)
+            _check_named(wd, sd)
+            _check_named(rd, wd)
+            document = _document(sd, wd, rd, has_host_cache=has_cache)
         except _WrongError as error:
             name = error.at.name if isinstance(error.at, Parameter) else f"{error.at.kind}={error.at.name}"
             wrong(error.at.line, f"{name}: {error}")
     if found.problems:
         left = len(found.problems) - _SHOWN
         raise InputError("\n".join([*found.problems[:_SHOWN], *([f"and {left} more"] if left > 0 else [])]))
-    notes = [f"without effect on a drive: {', '.join(found.idle)}"] if found.idle else []
-    return Converted(toml_text.dumps(document), notes)
+    text_of = toml_text.dumps(document)
+    idle = [f"without effect on a drive: {', '.join(found.idle)}"] if found.idle else []
+    rate = [_OPEN] if "rate_iops" in text_of else []
+    return Converted(text_of, [*idle, *rate])
+
+
+def _check_named(user: Definition, used: Definition) -> None:
+    """What a definition names must be there. Raises _WrongError."""
+    at = user.parameters.get(used.kind)
+    for name in at.values if at else ():
+        if not fnmatch(used.name, name):
+            raise _WrongError(at or user, f"{name} is not defined: there is {used.kind}={used.name}")
 
 
 def _check_name(one: Parameter, known: set[str], found: _Found, wrong: object) -> None:
@@ -118,8 +144,12 @@ def _check_name(one: Parameter, known: set[str], found: _Found, wrong: object) -
     wrong(one.line, f"{one.name}: {why}")  # type: ignore[operator]
 
 
-def _document(sd: Definition, wd: Definition, rd: Definition) -> dict[str, object]:
+def _document(sd: Definition, wd: Definition, rd: Definition, *, has_host_cache: bool) -> dict[str, object]:
     """The scenario. Raises _WrongError."""
+    if "iorate" in wd.parameters:
+        raise _WrongError(
+            wd.parameters["iorate"], "the rate of one workload among others: give it in the run (rd)"
+        )
     settled = {**sd.parameters, **wd.parameters, **rd.parameters}
     workload: dict[str, object] = {}
     workload |= _kind(settled)
@@ -127,22 +157,38 @@ def _document(sd: Definition, wd: Definition, rd: Definition) -> dict[str, objec
     rate = settled.get("foriorate") or settled.get("iorate")
     if rate is None:
         raise _WrongError(rd, "no iorate: give iorate=max, or a rate")
-    if rate.values == ("max",):
+    if rate.text.lower() == "max":
         threads = settled.get("forthreads") or settled.get("threads")
         workload["iodepth"] = _listed(threads, _THREADS, 1, 1 << 16)
+    elif "forthreads" in settled:
+        raise _WrongError(
+            settled["forthreads"], "with a rate the threads change nothing: leave it out, or iorate=max"
+        )
+    elif rate.text.lower() == "curve":
+        raise _WrongError(rate, "a curve over the rate: give the rates, such as foriorate=(100,200,300)")
     else:
         workload["rate_iops"] = _listed(rate, "", 1, 1 << 31)
         workload["rate_process"] = _process(settled.get("distribution"))
     workload |= _place(sd, wd)
-    flags = settled.get("openflags")
-    direct = flags is None or bool({"o_direct", "directio"} & {one.lower() for one in flags.values})
-    workload["direct"] = direct
-    if flags is not None and {"o_sync", "o_dsync", "sync", "dsync"} & {one.lower() for one in flags.values}:
-        workload["fua"] = True
+    workload |= _flags(settled.get("openflags"), has_host_cache=has_host_cache)
     elapsed = rd.parameters.get("elapsed")
     workload["runtime"] = _seconds(elapsed, "30")
     workload["ramp_time"] = _seconds(rd.parameters.get("warmup"), "0")
     return {"name": f"vdbench {rd.name}", "workload": workload}
+
+
+def _flags(at: Parameter | None, *, has_host_cache: bool) -> dict[str, object]:
+    """How the device is opened. Raises _WrongError."""
+    flags = {one.lower() for one in at.values} if at else {"o_direct"}
+    unknown = flags - _DIRECT - _FORCED - {"o_rsync"}
+    if at is not None and unknown:
+        raise _WrongError(
+            at, f"{', '.join(sorted(unknown))}: there are o_direct, directio, o_sync and o_dsync"
+        )
+    direct = bool(flags & _DIRECT)
+    if at is not None and not direct and not has_host_cache:
+        raise _WrongError(at, f"I/Os go through the system's cache: add o_direct, or {HOST_CACHE}")
+    return {"direct": direct, **({"fua": True} if flags & _FORCED else {})}
 
 
 def _kind(settled: Mapping[str, Parameter]) -> dict[str, object]:
@@ -231,7 +277,9 @@ def _listed(at: Parameter | None, default: str, least: int, most: int) -> object
     found = []
     for value in at.values if at else (default,):
         if not value.isascii() or not value.isdigit() or not least <= int(value) <= most:
-            raise _WrongError(_at(at), f"{value}: a whole number from {least} to {most:,} is wanted")
+            raise _WrongError(
+                _at(at), f"{value}: whole numbers from {least} to {most:,} are wanted, such as (1,2,4)"
+            )
         found.append(int(value))
     return _one(found)
 

@@ -10,6 +10,7 @@ KINDS = ("sd", "wd", "rd")
 """Storage, workload and run definitions."""
 
 _JOINED = re.compile(r"\s*([,=])\s*")
+_INNER = re.compile(r"\([^)]*\)")
 
 
 @dataclass(frozen=True)
@@ -36,21 +37,28 @@ class Definition:
     parameters: dict[str, Parameter] = field(default_factory=dict)
 
 
-def lines_of(text: str) -> Iterator[tuple[int, str]]:
-    """Each logical line with the number of its first: a line that ends in a comma goes on in the next."""
-    held, first = "", 0
+def lines_of(text: str) -> Iterator[tuple[int, str, str | None]]:
+    """Each logical line, the number of its first, and what is wrong with it: one that ends in a comma goes on."""
+    held, first, wrong = "", 0, None
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw.strip()
         if not line or line[0] in "*#/":
             continue
+        line = _INNER.sub(lambda match: "".join(match[0].split()), _JOINED.sub(r"\1", line))
         # Behind a blank that no comma explains is a remark.
-        line = _JOINED.sub(r"\1", line).split()[0]
+        line, _, remark = line.partition(" ")
+        if re.match(r"\w+=", remark.strip()):
+            wrong = wrong or f"a comma is missing before {remark.strip().split(',')[0]}"
         held, first = held + line, first or number
         if not held.endswith(","):
-            yield first, held
-            held, first = "", 0
+            yield first, held, wrong or _unbalanced(held)
+            held, first, wrong = "", 0, None
     if held:
-        yield first, held.rstrip(",")
+        yield first, held.rstrip(","), wrong or _unbalanced(held)
+
+
+def _unbalanced(line: str) -> str | None:
+    return None if line.count("(") == line.count(")") else "a parenthesis is open: close it"
 
 
 def parameters_of(line: str, number: int) -> list[Parameter]:
@@ -58,7 +66,7 @@ def parameters_of(line: str, number: int) -> list[Parameter]:
     found, depth, part = [], 0, ""
     for letter in f"{line},":
         depth += {"(": 1, ")": -1}.get(letter, 0)
-        if letter == "," and depth == 0:
+        if letter == "," and depth <= 0:
             if part:
                 name, _, value = part.partition("=")
                 inner = value[1:-1] if value.startswith("(") and value.endswith(")") else value
@@ -70,15 +78,22 @@ def parameters_of(line: str, number: int) -> list[Parameter]:
     return found
 
 
-def definitions_of(text: str) -> tuple[list[Definition], list[Parameter]]:
-    """The definitions, each with the defaults of its kind, and the parameters of lines that define nothing."""
+def definitions_of(text: str) -> tuple[list[Definition], list[Parameter], list[tuple[int, str]]]:
+    """The definitions, each with the defaults of its kind; the parameters of lines that define nothing; what is wrong
+    with a line, and its number.
+    """
     found: list[Definition] = []
     general: list[Parameter] = []
+    problems: list[tuple[int, str]] = []
     defaults: dict[str, dict[str, Parameter]] = {}
-    for number, line in lines_of(text):
+    for number, line, wrong in lines_of(text):
+        if wrong is not None:
+            problems.append((number, wrong))
+            continue
         parameters = parameters_of(line, number)
         first = parameters[0] if parameters else None
-        if first is None:
+        # Where it runs changes nothing of a drive.
+        if first is None or first.name == "hd":
             continue
         if first.name not in KINDS:
             general += parameters
@@ -89,4 +104,4 @@ def definitions_of(text: str) -> tuple[list[Definition], list[Parameter]]:
             continue
         known = {**defaults.get(first.name, {}), **own}
         found.append(Definition(first.name, first.text, number, known))
-    return found, general
+    return found, general, problems
