@@ -43,7 +43,7 @@ _VERBS = {
 }
 
 # Arguments that ask for the list of verbs.
-_LISTS: tuple[list[str], ...] = ([], ["--help"], ["-h"])
+_LISTS = (["--help"], ["-h"])
 
 _SETTINGS = dict[str, Any](
     help="A laboratory for disk drives under command queueing.",
