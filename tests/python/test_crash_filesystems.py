@@ -50,26 +50,26 @@ def needs(request, mounts, tmp_path):
     return needs
 
 
-def left(pid: int) -> list[str]:
+def left(pid: int, place: Path | None = None) -> list[str]:
     """What the campaigns of a process have left mounted or attached, and their temporary files.
 
     The kernel detaches a loop device when its last user closes it, which may be another process that lists them.
     """
-    found = found_now(pid)
+    found = found_now(pid, place)
     for _ in range(50):
         if not found:
             break
         time.sleep(0.1)
-        found = found_now(pid)
+        found = found_now(pid, place)
     return found
 
 
-def found_now(pid: int) -> list[str]:
-    """The same at this instant."""
+def found_now(pid: int, place: Path | None = None) -> list[str]:
+    """The same at this instant; `place` is their folder of temporary files where it is not the system's."""
     mine = re.compile(rf"/drivelab-(cut|crash-device)-{pid}-")
     attached = subprocess.run(["losetup", "--list"], capture_output=True, text=True, check=True).stdout
     lines = [*Path("/proc/mounts").read_text().splitlines(), *attached.splitlines()]
-    places = "/dev/shm", tempfile.gettempdir()  # noqa: S108 - only looked at
+    places = "/dev/shm", place or tempfile.gettempdir()  # noqa: S108 - only looked at
     files = [str(path) for at in places for path in Path(at).glob("drivelab-c*")]
     return [line for line in lines + files if mine.search(line)]
 
@@ -303,8 +303,15 @@ def test_a_workload_that_is_interrupted_leaves_nothing_mounted_or_running(
 
 @pytest.mark.parametrize("phase", ["workload", "cuts"])
 def test_what_a_campaign_that_is_killed_leaves_is_removed_by_the_next(
-    command, environment, mounts, run, tmp_path, phase
+    command, environment, mounts, process, tmp_path, phase
 ):
+    # Temporary files of its own: other tests kill sessions too, and whichever campaign runs next sweeps up.
+    with tempfile.TemporaryDirectory(prefix="drivelab-test-") as place:
+        killed_and_swept(command, {**environment, "TMPDIR": place}, process, tmp_path, phase)
+
+
+def killed_and_swept(command, environment, process_of, tmp_path, phase):
+    place = Path(environment["TMPDIR"])
     mark, begun = f"66.{os.getpid()}", tmp_path / "begun"
     waits = f'cd "$DRIVELAB_MOUNT"; setsid sleep {mark} & sleep 0.3; touch {begun}; sleep {mark}'
     load, check = (waits, "true") if phase == "workload" else (FILES, waits)
@@ -316,16 +323,15 @@ def test_what_a_campaign_that_is_killed_leaves_is_removed_by_the_next(
     await_file(process, begun)
     process.kill()
     process.wait(timeout=60)
-    assert found_now(process.pid) != []
+    assert found_now(process.pid, place) != []
     assert is_running(mark)
     # As of a process in another container.
-    foreign = Path(tempfile.gettempdir()) / f"drivelab-cut-{process.pid}-locked"
+    foreign = place / f"drivelab-cut-{process.pid}-locked"
     foreign.mkdir()
     lock = temporary.locked(foreign)
     try:
-        done = run(
-            "crashtest", "d.toml", "--run", f"{PROGRAM} write 3 flush", "--check", "true", "--cuts", "1"
-        )
+        words = ("crashtest", "d.toml", "--run", f"{PROGRAM} write 3 flush", "--check", "true", "--cuts", "1")
+        done = process_of(*words, env=environment)
         assert done.returncode == 0, done.stderr
         assert foreign.exists()
     finally:
@@ -333,7 +339,7 @@ def test_what_a_campaign_that_is_killed_leaves_is_removed_by_the_next(
         os.close(lock)
         foreign.rmdir()
     assert "removed what a campaign that was killed had left (" in done.stderr
-    assert left(process.pid) == []
+    assert left(process.pid, place) == []
     assert not is_running(mark)
-    again = run("crashtest", "d.toml", "--from", tmp_path, "--check", "true")
+    again = process_of("crashtest", "d.toml", "--from", tmp_path, "--check", "true", env=environment)
     assert "removed" not in again.stderr

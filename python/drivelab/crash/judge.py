@@ -17,6 +17,8 @@ from drivelab.runs import emulation
 
 # The time between SIGTERM and SIGKILL, to clean up.
 _GRACE_S = 1.0
+# The time in which the campaign notices a Ctrl-C that has ended a checker before it had its own process group.
+_NOTICED_S = 5.0
 _LOOK_S = 0.2
 _OVER, _CAME = "over", "came"
 
@@ -32,12 +34,21 @@ class Stop:
         """Begin without running checkers."""
         self._lock = threading.Lock()
         self._running: set[int] = set()
-        self.is_set = False
+        self._event = threading.Event()
+
+    @property
+    def is_set(self) -> bool:
+        """Whether the campaign has ended."""
+        return self._event.is_set()
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait until the campaign has ended. Returns false after the timeout."""
+        return self._event.wait(timeout_s)
 
     def set(self) -> None:
         """Send SIGTERM to all of them."""
         with self._lock:
-            self.is_set = True
+            self._event.set()
             for group in self._running:
                 _signal(group, signal.SIGTERM)
 
@@ -109,8 +120,9 @@ class Judge(emulation.Command):
             self.process.wait()
             os.close(self._pidfd)
             self._pidfd = -1
+        was_interrupted = self.process.returncode == -signal.SIGINT
         status = super().end()
-        if self.stop.is_set:
+        if self.stop.is_set or (was_interrupted and self.stop.wait(_NOTICED_S)):
             raise StoppedError
         return status
 
