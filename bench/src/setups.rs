@@ -302,6 +302,7 @@ fn random(drive: &DriveParams, commands: u64, share: u64) -> Setup {
         first: Lba::ZERO,
         count,
         align: Sectors::new(8),
+        zones: None,
         command_limit: None,
         arrivals: Arrivals::Closed { outstanding: depth, think: Span::ZERO },
         submit: SubmitCost::NONE,

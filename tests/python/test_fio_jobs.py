@@ -172,7 +172,7 @@ def test_options_and_their_keys(lines, keys):
         (["rw=read", "ss_dur=8"], 9, "not modelled"),
         (["rw=read", "bsrange=4k-8k-16k"], 9, "write two sizes"),
         (["rw=read", "bsrange=0-8k"], 9, "above zero"),
-        (["rw=read", "zonemode=zbd"], 9, "zones are not modelled"),
+        (["rw=read", "zonemode=strided"], 9, "strides are not drawn here"),
         (["rw=read", "iodeph=8"], 9, "did you mean iodepth?"),
         (["rw=read", "bs=4q"], 9, "no unit `q`"),
         (["rw=read", "bs"], 9, "the value is missing"),

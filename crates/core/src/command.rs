@@ -98,6 +98,9 @@ pub struct Command {
     pub access: Access,
     /// For a write: its content. Ignored for other commands.
     pub content: Content,
+    /// For a write: whether the host has first moved the write pointer of its zone back to the start of it (RESET WRITE
+    /// POINTER). Only drives with zones look at it.
+    pub resets_zone: bool,
     /// The first sector; zero for a FLUSH.
     pub first: Lba,
     /// Number of sectors; zero for a FLUSH, at least one otherwise.
@@ -121,6 +124,7 @@ impl Command {
             synchronous: true,
             access,
             content: Content::Data,
+            resets_zone: false,
             first,
             count,
         }
@@ -166,6 +170,9 @@ pub enum Outcome {
     Done,
     /// The addresses lie beyond the end of the target.
     OutOfRange,
+    /// A write does not begin at the write pointer of its zone, or does not end within that zone (UNALIGNED WRITE
+    /// COMMAND, WRITE BOUNDARY VIOLATION).
+    Unaligned,
     /// A sector could not be read.
     MediaError,
     /// The command was ended before it was done: by an error of another command (TASK ABORTED included), or

@@ -28,6 +28,7 @@ fn setup(depth: u32) -> Setup {
         first: Lba::new(0),
         count: capacity,
         align: Sectors::new(8),
+        zones: None,
         command_limit: None,
         arrivals: Arrivals::Closed { outstanding: depth, think: Span::ZERO },
         submit: SubmitCost::NONE,

@@ -35,6 +35,7 @@
 //!     first: Lba::new(0),
 //!     count: Sectors::new(1 << 20),
 //!     align: Sectors::new(8),
+//!     zones: None,
 //!     command_limit: None,
 //!     arrivals: Arrivals::Closed { outstanding: 4, think: Span::ZERO },
 //!     submit: SubmitCost::NONE,

@@ -110,6 +110,7 @@ fn setup(ios: u64) -> Setup {
         first: Lba::new(0),
         count: capacity,
         align: Sectors::new(128),
+        zones: None,
         command_limit: None,
         arrivals: Arrivals::Closed { outstanding: 4, think: Span::ZERO },
         submit: SubmitCost::NONE,

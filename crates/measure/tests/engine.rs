@@ -50,6 +50,7 @@ fn job(depth: u32) -> JobParams {
         first: Lba::new(0),
         count: Sectors::new(SECTORS),
         align: Sectors::new(8),
+        zones: None,
         command_limit: None,
         arrivals: Arrivals::Closed { outstanding: depth, think: Span::ZERO },
         submit: SubmitCost::NONE,

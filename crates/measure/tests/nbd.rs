@@ -257,6 +257,7 @@ fn job(depth: u32) -> JobParams {
         first: Lba::new(0),
         count: Sectors::new(SECTORS),
         align: Sectors::new(8),
+        zones: None,
         command_limit: None,
         arrivals: Arrivals::Closed { outstanding: depth, think: Span::ZERO },
         submit: SubmitCost::NONE,
@@ -395,6 +396,7 @@ fn what_the_server_does_not_offer_is_refused_with_its_remedy() {
     let odd = JobParams {
         sizes: vec![SizeShare { size: Sectors::new(1), weight: 1 }],
         align: Sectors::new(1),
+        zones: None,
         ..job(1)
     };
     let of = |flags| Manners { flags, ..Manners::default() };

@@ -319,6 +319,7 @@ pub fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Done => "done",
         Outcome::OutOfRange => "out-of-range",
+        Outcome::Unaligned => "unaligned-write",
         Outcome::MediaError => "media-error",
         Outcome::Aborted => "aborted",
         Outcome::Full => "full",

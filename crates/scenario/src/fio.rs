@@ -95,6 +95,10 @@ fn section(out: &mut String, job: &Job, waits: bool) {
     if let Some(distribution) = &job.distribution {
         line("random_distribution", distribution.fio());
     }
+    if let Some(zones) = params.zones {
+        line("zonemode", "zbd".to_owned());
+        line("max_open_zones", zones.open_most.to_string());
+    }
     if let Flushes::After(writes) = params.flushes {
         line("fsync", writes.to_string());
     }

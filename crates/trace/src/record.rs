@@ -139,6 +139,7 @@ impl Record {
             synchronous,
             access,
             content: Content::Data,
+            resets_zone: false,
             first,
             count,
         };

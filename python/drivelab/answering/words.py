@@ -51,7 +51,13 @@ def rate_of(point: Mapping[str, Any], *, per: float = 1.0, key: str = "iops") ->
 
 def refuse_shingled_writes(drive: str) -> None:
     """Refuse random writes to a shingled drive, which has no one rate of them. Raises InputError."""
-    if medium_of(drive) is Medium.SMR:
+    kind = medium_of(drive)
+    if kind is Medium.HOST_MANAGED:
+        raise InputError(
+            f"{ref('drive', drive)}: a host-managed drive takes writes in zones of its own, and no others; name a "
+            "conventional drive, or see docs/how-to/host-managed.md"
+        )
+    if kind is Medium.SMR:
         raise InputError(
             f"{ref('drive', drive)}: random writes to a shingled drive are fast until its media cache is full, and an "
             "order of magnitude slower behind that; name a conventional drive, or see docs/how-to/shingled.md"

@@ -69,7 +69,13 @@ class _Stream:
 
 def answer(asked: Options, lab: Lab) -> Answer:
     """Streams at places of their own: first as fast as they go, then at the rate of more and more cameras."""
-    if medium_of(asked.drive) is Medium.SMR:
+    kind = medium_of(asked.drive)
+    if kind is Medium.HOST_MANAGED:
+        raise InputError(
+            f"{ref('drive', asked.drive)}: a host-managed drive takes streams in zones of their own, which no recorder "
+            "here lays out; name a conventional drive, or see docs/how-to/host-managed.md"
+        )
+    if kind is Medium.SMR:
         raise InputError(
             f"{ref('drive', asked.drive)}: a shingled drive writes many streams at once into its media cache, and how "
             "long that lasts is not known of drives for recorders; name a conventional drive, or see "

@@ -74,7 +74,7 @@ def answer(asked: Options, lab: Lab) -> Answer:
     if asked.rw not in KINDS:
         raise InputError(f"{ref('rw', asked.rw)}: commits are written by {' or '.join(KINDS)}")
     each = _writes(asked.fsync)
-    if asked.rw == "randwrite":
+    if asked.rw == "randwrite" or medium_of(asked.drive) is Medium.HOST_MANAGED:
         refuse_shingled_writes(asked.drive)
     typed = {key: getattr(asked, key) for key in ("drive", "level", "members", "rw", "bs")}
     runs = lab.run([_document(way, each) for way in _WAYS], typed)

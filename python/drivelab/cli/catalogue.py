@@ -29,7 +29,10 @@ def catalogue(
     ] = None,
     kind: Annotated[
         Medium | None,
-        typer.Option("--kind", help="Only drives of this kind: conventional, shingled, or flash"),
+        typer.Option(
+            "--kind",
+            help="Only drives of this kind: conventional, shingled, shingled and host-managed, or flash",
+        ),
     ] = None,
     year: Annotated[
         str | None,

@@ -115,6 +115,10 @@ class Load:
             names=completion.distributions,
         ),
     ] = None
+    zonemode: Annotated[
+        str | None, _option("zbd: writes at the write pointers of a host-managed drive's zones", "MODE")
+    ] = None
+    max_open_zones: Annotated[str | None, _option("With zbd: the most zones that are open", "COUNT")] = None
     rate_iops: Annotated[str | None, _option("Arrivals per second, independent of completions", "RATE")] = (
         None
     )

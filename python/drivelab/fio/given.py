@@ -71,6 +71,8 @@ _REPLACED = {
     "workload.percentage_random": _Replaced("percentage_random", _percent),
     "workload.percentage_random_writes": _Replaced("percentage_random", _removed),
     "workload.random_distribution": _Replaced("random_distribution", _removed),
+    "workload.zonemode": _Replaced("zonemode", _word),
+    "workload.max_open_zones": _Replaced("max_open_zones", _count, ("job_max_open_zones",)),
     "workload.rate_iops": _Replaced("rate_iops", _removed, ("rate", "rate_process")),
     "workload.rate_process": _Replaced("rate_process", _word),
     "workload.thinktime": _Replaced("thinktime", _time),

@@ -13,6 +13,7 @@ from drivelab.fio.range import range_of
 from drivelab.fio.reader import Built, Reader
 from drivelab.fio.sizes import MIXED, sizes_of
 from drivelab.fio.syntax import Job, Problem
+from drivelab.fio.zones import zones_of
 
 _KINDS = {"read", "write", "randread", "randwrite", *MIXED}
 _NOT_OF_EVERY_JOB: dict[str, Callable[[str], Any]] = {
@@ -52,6 +53,7 @@ def build(job: Job, problems: list[Problem], notes: dict[str, None], *, has_page
         _places(reader, built, rw, notes)
     if rw in MIXED:
         _mix(reader, built)
+    zones_of(reader, built, rw, notes)
     span = range_of(reader, built, rw)
     _arrivals(reader, built, mean, notes, is_direct=is_direct)
     _flushes(reader, built, rw)

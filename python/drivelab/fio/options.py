@@ -17,6 +17,7 @@ MEANT = frozenset(
         "thinktime_blocks_type", "filename", "directory", "filename_format", "uri", "file_service_type", "openfiles",
         "end_fsync", "end_syncfs", "fsync_on_close", "exitall", "exit_what", "new_group", "replay_redirect", "atomic",
         "cmdprio_percentage", "cmdprio_class", "cmdprio", "cmdprio_hint", "priohint",
+        "zonemode", "zonesize", "max_open_zones", "job_max_open_zones", "read_beyond_wp",
     }
 )  # fmt: skip
 """Options that have a meaning here."""
@@ -36,11 +37,9 @@ REFUSED = {
     "latency_window": "no depth is searched for here; leave it out",
     "latency_percentile": "no depth is searched for here; leave it out",
     "max_latency": "no run ends at a slow I/O; leave it out and read max_ms",
-    "zonemode": "zones are not modelled; leave it out",
-    "zonesize": "zones are not modelled; for hot and cold regions take random_distribution=zoned:..",
-    "zonerange": "zones are not modelled; leave it out",
-    "zoneskip": "zones are not modelled; leave it out",
-    "zonecapacity": "zones are not modelled; leave it out",
+    "zonerange": "strides are not drawn here; leave it out",
+    "zoneskip": "strides are not drawn here; leave it out",
+    "zonecapacity": "all of a zone is written here; leave it out",
     "rw_sequencer": "sequences with gaps are not drawn here; leave it out, or replay them as a trace (read_iolog)",
     "flow": "jobs do not wait for each other's progress here; leave it out",
     "flow_id": "jobs do not wait for each other's progress here; leave it out",
@@ -86,10 +85,7 @@ REFUSED = {
     "serialize_overlap": "requests that overlap are kept in order by the host's scheduler; leave it out and add "
     f"{ref('target.elevator', 'noop')}, say",
     "rate_ignore_thinktime": "a job has a rate or stops to think here; leave it out",
-    "ignore_zone_limits": "zones are not modelled; leave it out",
-    "job_max_open_zones": "zones are not modelled; leave it out",
-    "max_open_zones": "zones are not modelled; leave it out",
-    "read_beyond_wp": "zones are not modelled; leave it out",
+    "ignore_zone_limits": "a drive closes a zone by itself where too many are open; leave it out",
 }
 """Unsupported options that would change the result, with alternatives."""
 

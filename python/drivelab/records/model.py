@@ -58,6 +58,7 @@ OPTIONAL_AXES = (
     "atomic",
     "verify",
     "zonemode",
+    "max_open_zones",
     "zonesize",
     "zonerange",
     "zoneskip",

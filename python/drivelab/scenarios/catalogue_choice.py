@@ -15,6 +15,7 @@ class Medium(StrEnum):
 
     CMR = "cmr"
     SMR = "smr"
+    HOST_MANAGED = "hm-smr"
     FLASH = "flash"
 
 
@@ -23,6 +24,8 @@ def medium(entry: Mapping[str, Any]) -> Medium:
     sections = {fact["key"].partition(".")[0] for fact in entry["facts"]}
     if "flash" in sections:
         return Medium.FLASH
+    if "host_managed" in sections:
+        return Medium.HOST_MANAGED
     return Medium.SMR if "smr" in sections else Medium.CMR
 
 

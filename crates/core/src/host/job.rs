@@ -1,6 +1,7 @@
 //! One job: draws the next I/O from the job's own streams.
 use super::params::{Addressing, Flushes, JobParams, SubmitCost};
 use super::popularity::Popularity;
+use super::zone_writes::{ZoneWrite, ZoneWriter};
 use crate::command::{Access, Priority};
 use crate::rng::Stream;
 use alloc::format;
@@ -15,6 +16,8 @@ pub struct Draw {
     pub priority: u8,
     pub first: Lba,
     pub count: Sectors,
+    /// Whether its zone is reset before.
+    pub resets_zone: bool,
 }
 
 /// How far a job has come: what it may still issue, and what it waits for.
@@ -52,6 +55,8 @@ pub struct Job {
     pub in_burst: u32,
     /// Where the next sequential access of each kind begins, relative to the range's start.
     next: [u64; 2],
+    /// The write pointers, where it writes zone by zone.
+    zones: Option<ZoneWriter>,
 }
 
 impl Job {
@@ -94,6 +99,7 @@ impl Job {
             of_burst: 0,
             in_burst: 0,
             next: [0; 2],
+            zones: params.zones.map(|zones| ZoneWriter::new(zones, params.count)),
             params,
         }
     }
@@ -106,19 +112,20 @@ impl Job {
         }
         let count = self.draw_size();
         let access = self.draw_access();
-        let offset = self.draw_offset(access, count);
+        let ZoneWrite { offset, resets_zone } = self.draw_offset(access, count);
         if access == Access::Write && self.until_flush != NEVER {
             self.until_flush -= 1;
         }
         let priority = if self.params.priorities.is_empty() { 0 } else { self.draw_priority() };
-        Draw { access, priority, first: self.params.first + Sectors::new(offset), count }
+        Draw { access, priority, first: self.params.first + Sectors::new(offset), count, resets_zone }
     }
 
     #[cold]
     fn draw_flush(&mut self) -> Draw {
         self.until_flush = writes_per_flush(&self.params);
         self.progress.flushing = matches!(self.params.flushes, Flushes::After(_));
-        Draw { access: Access::Flush, priority: 0, first: Lba::ZERO, count: Sectors::ZERO }
+        let (first, count) = (Lba::ZERO, Sectors::ZERO);
+        Draw { access: Access::Flush, priority: 0, first, count, resets_zone: false }
     }
 
     /// Whether it issues nothing more, and nothing of it is outstanding.
@@ -203,7 +210,7 @@ impl Job {
     }
 
     #[inline]
-    fn draw_offset(&mut self, access: Access, count: Sectors) -> u64 {
+    fn draw_offset(&mut self, access: Access, count: Sectors) -> ZoneWrite {
         let range = self.params.count.get();
         let random = match self.params.addressing {
             Addressing::Sequential => false,
@@ -230,8 +237,15 @@ impl Job {
         } else {
             0
         };
-        *own = offset + count.get();
-        offset
+        let write = match &mut self.zones {
+            Some(zones) if access == Access::Write && random => {
+                zones.random(offset, count, &mut self.address_stream)
+            }
+            Some(zones) if access == Access::Write => zones.next(*own, count),
+            _ => ZoneWrite { offset, resets_zone: false },
+        };
+        *own = write.offset + count.get();
+        write
     }
 }
 
@@ -269,6 +283,7 @@ mod tests {
             first: Lba::new(1_000),
             count: Sectors::new(100),
             align: Sectors::new(8),
+            zones: None,
             command_limit: None,
             arrivals: Arrivals::Closed { outstanding: 1, think: Span::ZERO },
             submit: SubmitCost::NONE,

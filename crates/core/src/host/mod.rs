@@ -16,6 +16,7 @@ pub mod params;
 pub mod popularity;
 pub mod recording;
 mod waits;
+pub mod zone_writes;
 
 use crate::agenda::Agenda;
 use crate::command::{Access, Command, Completion, Content, Outcome, Priority};
@@ -37,6 +38,8 @@ struct Outstanding {
     priority: u8,
     first: Lba,
     count: Sectors,
+    /// Whether its first command resets its zone.
+    resets_zone: bool,
     outcome: Outcome,
     intended: Instant,
     /// When the host's software started to process it.
@@ -229,7 +232,7 @@ impl Host {
             source.progress.held += 1;
             return;
         }
-        let Draw { access, priority, first, count } = source.draw();
+        let Draw { access, priority, first, count, resets_zone } = source.draw();
         source.count_issued(count);
         // A FLUSH is not an I/O: it moves no data and counts in no figure of the system.
         let begins = begins && access != Access::Flush;
@@ -237,6 +240,7 @@ impl Host {
         // Most I/Os are one command, and a division would be the slowest step here.
         let parts_left = if size == count { 1 } else { count.get().div_ceil(size.get()) as u32 };
         let slot = self.store(job, (access, priority, first, count), parts_left, (intended, at));
+        self.outstanding[slot as usize].resets_zone = resets_zone;
         let io = self.outstanding[slot as usize];
         let cost = self.jobs[job as usize].draw_submit(count);
         if cost.is_zero() {
@@ -264,7 +268,18 @@ impl Host {
     ) -> u32 {
         self.under_way += u64::from(parts_left);
         let outcome = Outcome::Done;
-        let io = Outstanding { job, parts_left, access, priority, first, count, outcome, intended, taken };
+        let io = Outstanding {
+            job,
+            parts_left,
+            access,
+            priority,
+            first,
+            count,
+            resets_zone: false,
+            outcome,
+            intended,
+            taken,
+        };
         if let Some(slot) = self.free.pop() {
             self.outstanding[slot as usize] = io;
             return slot;
@@ -342,6 +357,7 @@ impl Host {
                 synchronous: params.synchronous,
                 access,
                 content: Content::Data,
+                resets_zone: io.resets_zone && part == 0,
                 first,
                 count,
             },

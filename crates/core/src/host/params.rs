@@ -1,5 +1,6 @@
 //! A workload in parameters: jobs that issue commands, each from its own random streams.
 use super::popularity::Popularity;
+use super::zone_writes::ZoneWrites;
 use crate::command::{Attribute, Priority};
 use core::fmt;
 use drivelab_units::{Frequency, Lba, Rate, Sectors, Share, Span};
@@ -158,6 +159,8 @@ pub struct JobParams {
     pub count: Sectors,
     /// Random addresses are multiples of this, counted from `first`.
     pub align: Sectors,
+    /// How it writes the zones of a host-managed drive; `None` where it writes anywhere.
+    pub zones: Option<ZoneWrites>,
     /// The largest single command: a larger I/O is sent as several at once and completes with the last.
     pub command_limit: Option<Sectors>,
     /// Closed loop, bursts or open loop.
@@ -203,6 +206,11 @@ pub enum JobError {
         /// Index of the job.
         job: usize,
     },
+    /// A range that is not made of whole zones, zones smaller than the largest size, or none open.
+    Zones {
+        /// Index of the job.
+        job: usize,
+    },
     /// More than [`PRIORITIES_MAX`] priorities by share, or shares of more than the whole.
     Priorities {
         /// Index of the job.
@@ -239,6 +247,12 @@ impl fmt::Display for JobError {
             Self::ZeroAlign { job } => write!(f, "job {job} aligns its addresses to nothing"),
             Self::ZeroOutstanding { job } => write!(f, "job {job} keeps nothing outstanding"),
             Self::RangeTooSmall { job } => write!(f, "job {job}'s range does not hold its largest transfer"),
+            Self::Zones { job } => {
+                write!(
+                    f,
+                    "job {job} writes zones, and its range is not made of whole ones that hold its largest transfer"
+                )
+            }
             Self::Priorities { job } => {
                 write!(
                     f,
@@ -314,6 +328,15 @@ fn check_job(job: usize, params: &JobParams) -> Result<(), JobError> {
     }
     if params.largest() > params.count {
         return Err(JobError::RangeTooSmall { job });
+    }
+    let does_not_fit = |zones: &ZoneWrites| {
+        let size = zones.size.get();
+        let is_whole =
+            size > 0 && params.first.get().is_multiple_of(size) && params.count.get().is_multiple_of(size);
+        !is_whole || params.largest() > zones.size || zones.open_most == 0
+    };
+    if params.zones.as_ref().is_some_and(does_not_fit) {
+        return Err(JobError::Zones { job });
     }
     if params.parts_max() > PARTS_MAX {
         return Err(JobError::TooManyParts { job });

@@ -3,6 +3,7 @@
 use super::controller::Controller;
 use super::controller::params::ControllerParams;
 use super::drive::Drive;
+use super::drive::zones::ZonesParams;
 use super::elevator::{Elevator, ElevatorParams};
 use crate::trace::CommandTrace;
 use alloc::vec::Vec;
@@ -18,8 +19,13 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    pub fn new(params: &ElevatorParams) -> Self {
-        Scheduler { elevator: Elevator::new(params), wakes: None, attempts: Vec::new() }
+    /// The scheduler of a device with these zones, if it has any.
+    pub fn new(params: &ElevatorParams, zones: Option<ZonesParams>) -> Self {
+        let mut elevator = Elevator::new(params);
+        if let Some(zones) = zones {
+            elevator = elevator.with_zones(zones, params.merge_limit);
+        }
+        Scheduler { elevator, wakes: None, attempts: Vec::new() }
     }
 
     /// Removes and returns the traces of a request.
@@ -37,6 +43,7 @@ pub struct Device {
 impl Device {
     pub fn new(drive: Drive, controller: &ControllerParams, elevator: Option<&ElevatorParams>) -> Self {
         let controller = Controller::new(controller, &drive);
-        Device { scheduler: elevator.map(Scheduler::new), controller, drive }
+        let zones = drive.model().medium.zones().copied();
+        Device { scheduler: elevator.map(|params| Scheduler::new(params, zones)), controller, drive }
     }
 }

@@ -100,6 +100,7 @@ fn one(number: usize, at: &At<CommandRaw>, served: Option<Served<'_>>, log: &mut
         first,
         count,
         align: count,
+        zones: None,
         command_limit: None,
         arrivals: Arrivals::Closed { outstanding: 1, think: Span::ZERO },
         submit: SubmitCost::NONE,

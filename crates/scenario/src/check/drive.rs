@@ -6,7 +6,7 @@ use super::protocol::{drive_protocol, in_force};
 use super::queue::queue;
 use super::seek::seek;
 use super::system::{bounded, faults};
-use super::{cache, disconnect, flash, smr};
+use super::{cache, disconnect, flash, host_managed, smr};
 use crate::check::given;
 use crate::keys::At;
 use crate::keys::quantities::Whole;
@@ -80,6 +80,8 @@ pub fn params(raw: &DriveRaw, above: Overrides<'_>, place: Place, log: &mut Log)
     let scatter = raw.settle.as_ref().and_then(|at| scatter(&at.value));
     let skews = skews(raw.skew.as_ref().map(|at| &at.value), rpm.period(), &settle, &seek);
     let shingled = smr::section(raw.smr.as_ref()).map(|raw| smr::params(raw, log));
+    host_managed::check_beside(raw, log);
+    let zones = host_managed::section(raw.host_managed.as_ref()).map(host_managed::params);
     let extra = shingled.map_or(Sectors::ZERO, |shingled| shingled.cache);
     let mut geometry = geometry(laid_out, skews, rpm.period(), extra, log)?;
     if let Some(shingled) = &shingled {
@@ -103,7 +105,11 @@ pub fn params(raw: &DriveRaw, above: Overrides<'_>, place: Place, log: &mut Log)
         exchange,
         disconnect: disconnect::disconnect(raw.disconnect.as_ref(), log),
         cache,
-        medium: shingled.map_or(Medium::Conventional, Medium::Shingled),
+        medium: match (shingled, zones) {
+            (Some(shingled), _) => Medium::Shingled(shingled),
+            (None, Some(zones)) => Medium::HostManaged(zones),
+            (None, None) => Medium::Conventional,
+        },
         faults,
     })
 }
@@ -217,6 +223,7 @@ pub fn model(params: &DriveParams, raw: &DriveRaw, place: Place, log: &mut Log) 
         }
         DriveError::Cache(_) => (place, "correct the cache"),
         DriveError::Shingled(error) => smr::problem(error, raw.smr.as_ref(), place),
+        DriveError::Zones(error) => host_managed::problem(error, raw.host_managed.as_ref(), place),
         DriveError::Flash(error) => flash::problem(error, raw.flash.as_ref(), place),
         DriveError::HandicapWithoutTime => (place, "correct queue.order or queue.write_handicap"),
     };

@@ -5,6 +5,7 @@ use super::array_faults::Bears;
 use super::assume::{Assumed, Completed, complete};
 use super::cached_writes::CachedWrites;
 use super::class::Firmware;
+use super::host_managed;
 use super::target::{ResolvedTarget, Shared, drive_spelling, spelling};
 use crate::check::given;
 use crate::keys::numbers::Count;
@@ -214,6 +215,9 @@ impl Shared<'_> {
         log: &mut Log,
     ) -> Option<Vec<Arc<DriveModel>>> {
         check_numbers(known, log);
+        for (drive, place) in &drives.kinds {
+            host_managed::refuse_as_member(drive, *place, log);
+        }
         let mut built: Vec<Option<Arc<DriveModel>>> = vec![None; drives.kinds.len()];
         let mut models = Vec::with_capacity(drives.which.len());
         for (number, &kind) in drives.which.iter().enumerate() {

@@ -17,6 +17,7 @@ mod duration;
 mod ending;
 pub mod flash;
 pub mod geometry;
+mod host_managed;
 mod layered;
 mod link;
 pub mod marking;

@@ -9,7 +9,7 @@ use super::protocol::drive_protocol;
 use super::queue::queue;
 use super::resolve::{FileCache, Loader};
 use super::system::{check_faults, system};
-use crate::check::{actuators, flash, given, smr};
+use crate::check::{actuators, flash, given, host_managed, smr};
 use crate::keys::{At, Read};
 use crate::raw::actuators::DualActuator;
 use crate::raw::choice::Choice;
@@ -134,6 +134,7 @@ impl<'a> Shared<'a> {
             }
             return None;
         };
+        host_managed::check_before(raw, &drive, choice.place, log);
         let Completed { assumed, firmware, cached_writes } = complete(&mut drive, raw, choice.place);
         let canonical = spelling(raw, &drive);
         let (params, capacity) = if actuators::addressed(&drive) == Some(DualActuator::AddressRanges) {
@@ -191,6 +192,9 @@ impl<'a> Shared<'a> {
         let port = controller.and_then(|raw| raw.link.as_ref()).map(|at| &at.value);
         if smr::section(drive.smr.as_ref()).is_some() {
             log.note(SHINGLED.to_owned());
+        }
+        if host_managed::section(drive.host_managed.as_ref()).is_some() {
+            log.note(host_managed::NOTE.to_owned());
         }
         if drive.flash.is_some() {
             log.note(flash::NOTE.to_owned());

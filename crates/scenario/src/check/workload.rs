@@ -4,7 +4,7 @@ use crate::check::marking::{
     MarkingKeys, check_initiators, check_sync, check_synchronous, marking, only_for_drives,
 };
 use crate::check::range::range;
-use crate::check::{commands, given, pointless};
+use crate::check::{commands, given, host_managed, pointless};
 use crate::keys::numbers::Count;
 use crate::keys::quantities::IO_MAX;
 use crate::keys::{At, Read};
@@ -21,6 +21,7 @@ use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::array::params::Level;
 use drivelab_core::storage::drive::params::DriveModel;
 use drivelab_core::storage::drive::protocol::{DurationLimits, Protocol};
+use drivelab_core::storage::drive::zones::ZonesParams;
 use drivelab_core::storage::elevator::ElevatorOrder;
 use drivelab_core::{Access, Command, Section};
 use drivelab_units::{Bytes, Lba, SECTOR_BYTES, Sectors, Share, Span};
@@ -63,6 +64,8 @@ pub struct Served<'a> {
     pub host_cache: bool,
     /// The drives of an array whose members can be addressed one by one, in their order.
     pub members: Option<&'a [Arc<DriveModel>]>,
+    /// The zones of a host-managed drive.
+    pub zones: Option<ZonesParams>,
 }
 
 impl<'a> Served<'a> {
@@ -76,6 +79,7 @@ impl<'a> Served<'a> {
                 fair: false,
                 host_cache: false,
                 members: None,
+                zones: None,
             },
             TargetParams::Drive(model) | TargetParams::Wire(model) => Served {
                 capacity: model.capacity(),
@@ -85,6 +89,7 @@ impl<'a> Served<'a> {
                 fair: false,
                 host_cache: false,
                 members: None,
+                zones: model.medium.zones().copied(),
             },
             TargetParams::System(system) => Served {
                 capacity: system.capacity(),
@@ -98,6 +103,7 @@ impl<'a> Served<'a> {
                     .as_ref()
                     .filter(|array| array.level == Level::Linear)
                     .map(|array| &system.drives[..usize::from(array.members)]),
+                zones: system.drives[0].medium.zones().copied(),
             },
         }
     }
@@ -162,6 +168,10 @@ pub fn jobs(
         return None;
     }
     let found: Vec<Job> = found.into_iter().collect::<Option<_>>()?;
+    host_managed::check_apart(&found, place, log);
+    if log.count() > problems {
+        return None;
+    }
     check_with_core(&found, place, log)?;
     Some(found)
 }
@@ -244,7 +254,9 @@ fn one(name: &str, raw: &JobRaw, place: Place, served: Option<Served<'_>>, log: 
         None => {}
     }
     let range = served.and_then(|served| range(raw, served, largest.unwrap_or_default(), place, log));
-    let (sizes, (first, count)) = (sizes?, range?);
+    let (sizes, range) = (sizes?, range?);
+    let reach = (range, largest.unwrap_or_default(), rw.writes());
+    let (zones, (first, count)) = host_managed::writes(raw, served?, reach, place, log)?;
     let smallest = sizes.iter().map(|share| share.size).min()?;
     let mut params = JobParams {
         initiator: initiator(raw).0,
@@ -264,6 +276,7 @@ fn one(name: &str, raw: &JobRaw, place: Place, served: Option<Served<'_>>, log: 
         first,
         count,
         align: align.unwrap_or(smallest),
+        zones,
         command_limit,
         arrivals,
         submit: submit(raw),

@@ -4,6 +4,7 @@ use super::cache::CacheRaw;
 use super::class::Class;
 use super::disconnect::DisconnectRaw;
 use super::flash::FlashRaw;
+use super::host_managed::HostManagedRaw;
 use super::identity::IdentityRaw;
 use super::link::Standard;
 use super::patterns::{PatternRaw, Skip};
@@ -55,6 +56,8 @@ section! {
         dual_actuator: DualActuator = "no",
         /// Drive-managed shingled recording (SMR); false where there is none.
         smr: Switch<SmrRaw> = "conventional recording",
+        /// Host-managed shingled recording: zones with write pointers; false where there are none.
+        host_managed: Switch<HostManagedRaw> = "writes go anywhere",
         /// Flash in place of platters: then the geometry is a capacity, and nothing else of a disk is there.
         flash: FlashRaw = "a disk",
         /// The buffer memory as a cache; false where there is none.

@@ -14,6 +14,7 @@ pub mod drive;
 pub mod drive_faults;
 pub mod duration;
 pub mod flash;
+pub mod host_managed;
 pub mod identity;
 pub mod link;
 pub mod patterns;

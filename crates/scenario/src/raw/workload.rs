@@ -4,6 +4,7 @@ use super::choice::Name;
 use super::commands::CommandRaw;
 use super::distribution::Distribution;
 use super::duration::PrioritySplit;
+use super::host_managed::ZoneMode;
 use super::trace::TraceChoice;
 use crate::keys::numbers::{Count, Fio};
 use crate::keys::quantities::{Duration, Pause, Seconds};
@@ -270,6 +271,11 @@ workload_sections! {
     /// all of it from `offset` on, as in fio. Any other length that reaches beyond the end is an error: fio shortens
     /// every percentage to the end.
     size: Size = "up to the end of the target",
+    /// On a host-managed drive: `zbd` has each write go to the write pointer of its zone, in the order of a sequential job or
+    /// to a zone drawn at random. `offset` and `size` are then whole zones. Reads go anywhere.
+    zonemode: ZoneMode = "none",
+    /// With `zonemode = "zbd"`: the most zones that a random job keeps open.
+    max_open_zones: Count<1, 4194304> = "as many as the drive does",
     /// The alignment of random places.
     blockalign: Bytes = "bs, or the smallest size of bssplit",
     /// Think time between a completion and the next issue (closed loop), for each of the `iodepth` I/Os separately: at

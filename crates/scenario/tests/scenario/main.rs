@@ -14,6 +14,7 @@ mod flash;
 mod flushes;
 mod geometry;
 mod grid;
+mod host_managed;
 mod memories;
 mod named;
 mod problems;

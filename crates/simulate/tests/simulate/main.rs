@@ -19,3 +19,4 @@ mod rebuilds;
 mod recorded;
 mod replay;
 mod streams;
+mod zones;

@@ -31,9 +31,15 @@ impl Drive {
         if let Some(refusal) = self.tasks.refusal(command, name) {
             return Err(self.refuse(context, name, refusal));
         }
+        if let Some(outcome) = self.zones.as_ref().and_then(|zones| zones.refusal(command)) {
+            return Err(outcome);
+        }
         let begun = self.tasks.begin(command, name, submitted, context.now);
         let (slot, enabled) = begun.ok_or(Outcome::Full)?;
         context.in_drives.add_one(context.now);
+        if let Some(zones) = &mut self.zones {
+            zones.accept(command);
+        }
         if self.mechanics.draws() {
             self.tasks[slot].drawn_as = context.commands.id_of(command.id);
         }

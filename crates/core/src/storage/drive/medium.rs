@@ -4,6 +4,7 @@ use super::geometry::{Geometry, GeometryParams, ZoneParams};
 use super::params::{DriveError, DriveParams, LinkParams, WriteData};
 use super::seek::SeekParams;
 use super::shingled::params::ShingledParams;
+use super::zones::ZonesParams;
 use alloc::vec;
 use alloc::vec::Vec;
 use drivelab_units::{Rpm, Sectors, Span};
@@ -16,6 +17,8 @@ pub enum Medium {
     Conventional,
     /// Shingled platters, on which the drive itself translates addresses.
     Shingled(ShingledParams),
+    /// Shingled platters, whose host writes them zone by zone.
+    HostManaged(ZonesParams),
     /// Flash memory.
     Flash(FlashParams),
 }
@@ -26,6 +29,11 @@ impl Medium {
         if let Medium::Shingled(shingled) = self { Some(shingled) } else { None }
     }
 
+    /// How a host-managed drive is cut into zones.
+    pub fn zones(&self) -> Option<&ZonesParams> {
+        if let Medium::HostManaged(zones) = self { Some(zones) } else { None }
+    }
+
     /// The dies of a flash drive.
     pub fn flash(&self) -> Option<&FlashParams> {
         if let Medium::Flash(flash) = self { Some(flash) } else { None }
@@ -34,7 +42,7 @@ impl Medium {
     pub(super) fn times(&self) -> [[Span; 2]; 2] {
         let zero = Span::ZERO;
         match self {
-            Medium::Conventional => [[zero; 2]; 2],
+            Medium::Conventional | Medium::HostManaged(_) => [[zero; 2]; 2],
             Medium::Shingled(shingled) => [[shingled.slice, shingled.idle], [zero; 2]],
             Medium::Flash(flash) => {
                 let [read, program, flush, idle] = flash.times();
@@ -86,6 +94,7 @@ impl DriveParams {
             Medium::Shingled(shingled) => {
                 shingled.check(geometry.capacity(), geometry.held()).map_err(DriveError::Shingled)
             }
+            Medium::HostManaged(zones) => zones.check(geometry.capacity()).map_err(DriveError::Zones),
             Medium::Flash(flash) => {
                 flash.check().map_err(DriveError::Flash)?;
                 let is_of_disks = self.protocol.leaves_any_allegiance() || self.queue.coalesces.is_some();

@@ -42,6 +42,7 @@ pub mod spindle;
 mod tasks;
 #[cfg(test)]
 mod tests;
+pub mod zones;
 
 use super::context::Context;
 use super::events::Event;
@@ -61,6 +62,7 @@ use protocol::Protocol;
 use queue::SlotIndex;
 use shingled::Shingled;
 use tasks::Tasks;
+use zones::Zones;
 
 /// What happens inside a drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -103,6 +105,8 @@ pub struct Drive {
     shingled: Option<Box<Shingled>>,
     /// The dies of a flash drive, which has them in place of arm and platter.
     flash: Option<Box<Flash>>,
+    /// The write pointers of a host-managed drive.
+    zones: Option<Box<Zones>>,
     /// Faults injected while it runs.
     injected: Injected,
 }
@@ -124,6 +128,7 @@ impl Drive {
             port: Port::new(index, Arc::clone(&model)),
             shingled: model.shingled().map(Box::new),
             flash: model.flash(index, seed).map(Box::new),
+            zones: model.zones().map(Box::new),
             model,
             injected: Injected::new(index, seed),
         }
@@ -190,6 +195,11 @@ impl Drive {
     /// What a shingled drive's media cache holds.
     pub fn shingled(&self) -> Option<&Shingled> {
         self.shingled.as_deref()
+    }
+
+    /// The write pointers of a host-managed drive.
+    pub fn zones(&self) -> Option<&Zones> {
+        self.zones.as_deref()
     }
 
     /// After a power cut: the media hold what they held.

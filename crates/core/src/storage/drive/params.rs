@@ -13,6 +13,7 @@ use super::scatter::{Scatter, ScatterError, ScatterParams};
 use super::seek::{SeekCurve, SeekError, SeekParams};
 use super::shingled::Shingled;
 use super::shingled::params::ShingledError;
+use super::zones::{Zones, ZonesError};
 use crate::command::Access;
 use crate::storage::link::params::BusParams;
 use alloc::sync::Arc;
@@ -219,6 +220,8 @@ pub enum DriveError {
     Overlong,
     /// The translation of a shingled drive cannot be built.
     Shingled(ShingledError),
+    /// A host-managed drive cannot be cut into zones.
+    Zones(ZonesError),
     /// A flash drive cannot be built.
     Flash(FlashError),
     /// A read preference in time under a policy whose cost is not a time.
@@ -248,6 +251,7 @@ impl fmt::Display for DriveError {
             Self::Cache(error) => write!(f, "{error}"),
             Self::Shingled(error) => write!(f, "{error}"),
             Self::Flash(error) => write!(f, "{error}"),
+            Self::Zones(error) => write!(f, "{error}"),
             Self::HandicapWithoutTime => {
                 write!(f, "a write handicap is a time and needs an order whose cost is one: ")?;
                 let timed = Order::ALL.into_iter().map(Order::rule).filter(|rule| rule.costs_time());
@@ -378,6 +382,12 @@ impl DriveModel {
     pub(super) fn shingled(&self) -> Option<Shingled> {
         let params = *self.medium.shingled()?;
         Some(Shingled::new(params, self.capacity(), self.mechanism.geometry.held()))
+    }
+
+    /// The zones of a new drive, where its host manages them.
+    pub(super) fn zones(&self) -> Option<Zones> {
+        let params = *self.medium.zones()?;
+        Some(Zones::new(params, self.capacity()))
     }
 
     /// The dies of a new drive, where it is one of flash.

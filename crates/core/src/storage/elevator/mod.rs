@@ -17,6 +17,7 @@
 //!   this to its page cache and its file system; here the elevator guarantees it, for every policy. Only a
 //!   command that goes ahead of all is itself exempt from waiting. Addresses are places on the device,
 //!   whichever initiator and logical unit uses them.
+//! - **Zones**: before a host-managed drive each zone has one write at a time (`zone_plugs`).
 //! - A request is dispatched when fewer than `depth` are at the device. A dispatched request is no longer
 //!   merged.
 //!
@@ -33,18 +34,21 @@ mod requests;
 mod sorted;
 #[cfg(test)]
 mod tests;
+mod zone_plugs;
 
 pub use params::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
 
 use crate::command::{Access, Attribute, Command, Completion};
 use crate::host::params::OUTSTANDING_MAX;
+use crate::storage::drive::zones::ZonesParams;
 use crate::storage::overlap::Overlaps;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
-use drivelab_units::Instant;
+use drivelab_units::{Instant, Sectors};
 use merge::Merges;
 use requests::{Chain, NONE, Slot, Table};
+use zone_plugs::{Arriving, ZonePlugs};
 
 /// The order of requests that have no constraint on their order.
 trait Policy {
@@ -82,6 +86,8 @@ pub struct Elevator {
     table: Table,
     overlaps: Overlaps,
     merges: Merges,
+    /// Before a host-managed drive.
+    plugs: Option<ZonePlugs>,
     policy: Box<dyn Policy + Send + Sync>,
     /// Commands that go ahead of all.
     ahead: Chain,
@@ -109,6 +115,7 @@ impl Elevator {
             table: Table::default(),
             overlaps: Overlaps::new(),
             merges: Merges::new(params.merge_limit),
+            plugs: None,
             policy: match params.order {
                 ElevatorOrder::Noop => Box::new(noop::Noop::new()),
                 ElevatorOrder::Deadline => Box::new(deadline::Deadline::new(&params.deadline)),
@@ -124,6 +131,11 @@ impl Elevator {
             out: vec![NONE; depth as usize],
             free_tags: (0..depth).rev().collect(),
         }
+    }
+
+    /// The scheduler of a drive with these zones: no zone gets a second write before the first is done.
+    pub fn with_zones(self, zones: ZonesParams, merge_limit: Option<Sectors>) -> Self {
+        Elevator { plugs: Some(ZonePlugs::new(zones, merge_limit)), ..self }
     }
 
     /// Accepts a command; it waits here until [`Self::next`] dispatches its request.
@@ -189,6 +201,9 @@ impl Elevator {
         if request.queue != NONE {
             self.policy.completed(request.queue, now);
         }
+        if self.plugs.is_some() {
+            self.unplug(slot, now);
+        }
         let mut members = self.table.sorted(request.members);
         while let Some(member) = self.table.pop_front(&mut members) {
             let entry = self.table.entry(member);
@@ -223,7 +238,9 @@ impl Elevator {
     fn next_of_policy(&mut self, now: Instant) -> Option<Slot> {
         let slot = self.policy.pick(&self.table, now)?;
         self.admitted -= 1;
-        self.merges.remove(&self.table, slot);
+        if !self.goes_alone(slot) {
+            self.merges.remove(&self.table, slot);
+        }
         Some(slot)
     }
 
@@ -248,8 +265,12 @@ impl Elevator {
         Some(barrier)
     }
 
-    /// A command with no barrier before it goes to the policy, unless it must wait for one that it overlaps.
+    /// A command with no barrier before it goes to the policy, unless it is a write to a zone that another one is writing, or
+    /// must wait for one that it overlaps.
     fn enter(&mut self, slot: Slot, now: Instant) {
+        if self.plugs.is_some() && !self.has_its_zone(slot) {
+            return;
+        }
         match self.overlaps.blocker(&self.table.claim(slot)) {
             Some(blocker) => {
                 self.overlaps.insert(slot, &self.table.claim(slot));
@@ -277,13 +298,62 @@ impl Elevator {
         self.table.request_mut(blocker).held = held;
     }
 
+    /// Whether a command may go on: no other one is writing its zone. Otherwise it waits for that one.
+    fn has_its_zone(&mut self, slot: Slot) -> bool {
+        let Some(plugs) = &mut self.plugs else { return true };
+        let Some(zone) = plugs.zone_of(&self.table, slot) else { return true };
+        match plugs.arrive(&self.table, zone, slot) {
+            Arriving::Goes => return true,
+            Arriving::Waits => {
+                self.overlaps.insert(slot, &self.table.claim(slot));
+                self.held += 1;
+            }
+            Arriving::Joins(last) => {
+                self.overlaps.remove(last, true);
+                self.table.absorb(last, slot);
+                self.overlaps.insert(last, &self.table.claim(last));
+            }
+        }
+        false
+    }
+
+    /// Whether a request is a write to a zone that is written in order, and so in no index of neighbours.
+    #[inline]
+    fn goes_alone(&self, slot: Slot) -> bool {
+        self.plugs.as_ref().is_some_and(|plugs| plugs.zone_of(&self.table, slot).is_some())
+    }
+
+    /// A request is done: the writes that waited for it go to the policy, the next one of its zone first.
+    fn unplug(&mut self, slot: Slot, now: Instant) {
+        let zone = self.plugs.as_ref().and_then(|plugs| plugs.zone_of(&self.table, slot));
+        if let (Some(plugs), Some(zone)) = (&mut self.plugs, zone) {
+            plugs.done(zone);
+        }
+        while let Some(next) = self.next_of_zones() {
+            self.overlaps.remove(next, true);
+            self.held -= 1;
+            self.admit(next, now);
+        }
+    }
+
+    /// Removes a write that waited for its zone, and overlaps nothing.
+    fn next_of_zones(&mut self) -> Option<Slot> {
+        let Elevator { plugs, overlaps, table, .. } = self;
+        plugs.as_mut()?.next(|slot| overlaps.blocker(&table.claim(slot)).is_none())
+    }
+
     /// Admits a command to the policy, merged into a waiting request where possible.
     fn admit(&mut self, slot: Slot, now: Instant) {
         let queue = self.policy.queue_of(&self.table.entry(slot).command);
         let request = self.table.request_mut(slot);
         (request.queue, request.since, request.admitted) = (queue, now, self.admissions);
         self.admissions += 1;
-        if let Some(below) = self.merges.below(&self.table, slot) {
+        if self.goes_alone(slot) {
+            // Neighbours in the same zone wait for it, and those of the next zone must not be part of it.
+            self.admitted += 1;
+            self.overlaps.insert(slot, &self.table.claim(slot));
+            self.policy.insert(&self.table, slot, now);
+        } else if let Some(below) = self.merges.below(&self.table, slot) {
             self.merge(below, slot);
             if let Some(above) = self.merges.above(&self.table, below) {
                 self.close_gap(below, above);

@@ -16,7 +16,10 @@ impl System {
         }
         while self.hosts.len() <= initiator {
             let place = Place::Host(self.hosts.len() as u16);
-            let scheduler = self.elevator.as_ref().map(Scheduler::new);
+            // No array writes its members zone by zone.
+            let zones =
+                self.devices[0].drive.model().medium.zones().filter(|_| self.array.is_none()).copied();
+            let scheduler = self.elevator.as_ref().map(|params| Scheduler::new(params, zones));
             let mut cache = self.host_cache.map(|params| CacheStage::new(&params, place, self.capacity()));
             if let Some(cache) = cache.as_mut().filter(|_| context.enabled.data) {
                 cache.memory.keep_data();

@@ -49,6 +49,7 @@ impl Own {
             synchronous: false,
             access,
             content: Content::Data,
+            resets_zone: false,
             first,
             count: Sectors::ZERO,
         }

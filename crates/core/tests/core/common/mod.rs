@@ -127,6 +127,7 @@ pub fn job() -> JobParams {
         first: Lba::new(0),
         count: Sectors::new(1_000_000),
         align: Sectors::new(8),
+        zones: None,
         command_limit: None,
         arrivals: outstanding(1),
         submit: SubmitCost::NONE,

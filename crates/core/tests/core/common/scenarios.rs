@@ -734,6 +734,7 @@ fn jobs(capacity: u64) -> impl Strategy<Value = JobParams> {
                 first: Lba::new(first),
                 count: Sectors::new((capacity - first).saturating_sub(less).max(most)),
                 align: Sectors::new(align),
+                zones: None,
                 // At most eight commands an I/O.
                 command_limit: command_limit.map(|limit| Sectors::new(limit.max(most.div_ceil(8)))),
                 arrivals,

@@ -3,6 +3,7 @@ mod device;
 mod model;
 mod policies;
 mod promises;
+mod zones;
 
 use crate::common::{command, us};
 use drivelab_core::storage::elevator::{DeadlineParams, Elevator, ElevatorOrder, ElevatorParams, FairParams};
