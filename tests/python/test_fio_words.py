@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import importlib
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
 
 import drivelab
 from drivelab.cli.app import program
+from drivelab.cli.workload_options import Ignored, Load, Replay, Target
+from drivelab.errors.keys import WORDS
 from drivelab.runs.result import Failure
 
 # The module, not the verb of the same name.
@@ -179,3 +181,8 @@ def test_the_same_failure_of_several_points_is_told_once(monkeypatch, capsys):
     assert program()(args=words, standalone_mode=False) == 1
     errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error")]
     assert errors == ["error: at workload.iodepth=2 and 1 more point: time does not pass"]
+
+
+def test_every_word_of_a_workload_has_a_key():
+    for words in (Target, Load, Ignored, Replay):
+        assert {field.name for field in fields(words)} <= WORDS.keys()

@@ -38,6 +38,8 @@ WORDS = {
     "rwmixread": "workload.rwmixread",
     "percentage_random": "workload.percentage_random",
     "random_distribution": "workload.random_distribution",
+    "zonemode": "workload.zonemode",
+    "max_open_zones": "workload.max_open_zones",
     "rate_iops": "workload.rate_iops",
     "rate_process": "workload.rate_process",
     "thinktime": "workload.thinktime",
