@@ -62,6 +62,9 @@ pub enum Content {
     /// The data sent with it.
     #[default]
     Data,
+    /// The data sent with it, the first of a zone whose write pointer the host has moved back to its start (RESET WRITE
+    /// POINTER). Only drives with zones look at that.
+    AfterReset,
     /// Zeroes (WRITE SAME, WRITE ZEROES).
     Zeroes,
     /// Zeroes, because the sectors are no longer needed (TRIM, UNMAP).
@@ -98,9 +101,6 @@ pub struct Command {
     pub access: Access,
     /// For a write: its content. Ignored for other commands.
     pub content: Content,
-    /// For a write: whether the host has first moved the write pointer of its zone back to the start of it (RESET WRITE
-    /// POINTER). Only drives with zones look at it.
-    pub resets_zone: bool,
     /// The first sector; zero for a FLUSH.
     pub first: Lba,
     /// Number of sectors; zero for a FLUSH, at least one otherwise.
@@ -124,7 +124,6 @@ impl Command {
             synchronous: true,
             access,
             content: Content::Data,
-            resets_zone: false,
             first,
             count,
         }
@@ -153,8 +152,15 @@ impl Command {
     /// Sectors that cross the link.
     #[inline]
     pub fn on_link(&self) -> Sectors {
-        let brings = self.content == Content::Data || self.access != Access::Write;
+        let brings =
+            matches!(self.content, Content::Data | Content::AfterReset) || self.access != Access::Write;
         if brings { self.count } else { Sectors::new(1) }
+    }
+
+    /// Whether the host has reset the zone that a write begins.
+    #[inline]
+    pub fn resets_zone(&self) -> bool {
+        self.content == Content::AfterReset
     }
 
     /// The address after the last one of the command.
@@ -170,9 +176,6 @@ pub enum Outcome {
     Done,
     /// The addresses lie beyond the end of the target.
     OutOfRange,
-    /// A write does not begin at the write pointer of its zone, or does not end within that zone (UNALIGNED WRITE
-    /// COMMAND, WRITE BOUNDARY VIOLATION).
-    Unaligned,
     /// A sector could not be read.
     MediaError,
     /// The command was ended before it was done: by an error of another command (TASK ABORTED included), or
@@ -200,6 +203,9 @@ pub enum Outcome {
     Failed,
     /// The array has lost the data: more of its members have failed than its level tolerates.
     Lost,
+    /// A write does not begin at the write pointer of its zone, or does not end within that zone (UNALIGNED WRITE
+    /// COMMAND, WRITE BOUNDARY VIOLATION).
+    Unaligned,
 }
 
 /// Where the response time of a command went. The parts add up to it exactly.

@@ -272,7 +272,7 @@ impl CommandRecord {
 fn access(command: &Command) -> &'static str {
     match (command.access, command.content) {
         (Access::Read, _) => "read",
-        (Access::Write, Content::Data) => "write",
+        (Access::Write, Content::Data | Content::AfterReset) => "write",
         (Access::Write, Content::Zeroes) => "write-zeroes",
         (Access::Write, Content::Discarded) => "discard",
         (Access::Flush, _) => "flush",

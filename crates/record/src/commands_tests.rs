@@ -22,7 +22,6 @@ fn trace(id: u64, accepted: u64, rank: u64, completed: u64) -> CommandTrace {
         synchronous: true,
         access: Access::Write,
         content: Content::Data,
-        resets_zone: false,
         first: Lba::new(800 * id),
         count: Sectors::new(8),
     };

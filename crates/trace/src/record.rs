@@ -139,7 +139,6 @@ impl Record {
             synchronous,
             access,
             content: Content::Data,
-            resets_zone: false,
             first,
             count,
         };

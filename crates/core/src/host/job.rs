@@ -37,22 +37,27 @@ pub struct Job {
     pub params: JobParams,
     /// Sizes with cumulative weights, in steps of 2^-32 of the total weight.
     sizes: Vec<(u64, Sectors)>,
-    /// Places where an I/O of the only size can begin; `None` where there are several sizes.
-    places: Option<u64>,
     size_stream: Stream,
     access_stream: Stream,
     priority_stream: Stream,
-    address_stream: Stream,
+    addresses: Addresses,
     pub arrival_stream: Stream,
     submit_stream: Stream,
-    /// The place of rank 0, when popular places are scattered.
-    scattered_from: u64,
     /// Number of writes until the next FLUSH.
     until_flush: u32,
     pub progress: Progress,
     /// I/Os of the burst that have not begun, and those that are not finished.
     pub of_burst: u32,
     pub in_burst: u32,
+}
+
+/// What the next address depends on.
+struct Addresses {
+    stream: Stream,
+    /// Places where an I/O of the only size can begin; `None` where there are several sizes.
+    places: Option<u64>,
+    /// The place of rank 0, when popular places are scattered.
+    scattered_from: u64,
     /// Where the next sequential access of each kind begins, relative to the range's start.
     next: [u64; 2],
     /// The write pointers, where it writes zone by zone.
@@ -80,12 +85,16 @@ impl Job {
         };
         Job {
             sizes,
-            scattered_from,
-            places: one,
             size_stream: stream("size"),
             access_stream: stream("access"),
             priority_stream: stream("priority"),
-            address_stream: stream("address"),
+            addresses: Addresses {
+                stream: stream("address"),
+                places: one,
+                scattered_from,
+                next: [0; 2],
+                zones: params.zones.map(|zones| ZoneWriter::new(zones, params.count)),
+            },
             arrival_stream: stream("arrival"),
             submit_stream: stream("submit"),
             until_flush: writes_per_flush(&params),
@@ -98,8 +107,6 @@ impl Job {
             },
             of_burst: 0,
             in_burst: 0,
-            next: [0; 2],
-            zones: params.zones.map(|zones| ZoneWriter::new(zones, params.count)),
             params,
         }
     }
@@ -211,36 +218,35 @@ impl Job {
 
     #[inline]
     fn draw_offset(&mut self, access: Access, count: Sectors) -> ZoneWrite {
-        let range = self.params.count.get();
-        let random = match self.params.addressing {
+        let (at, params) = (&mut self.addresses, &self.params);
+        let range = params.count.get();
+        let random = match params.addressing {
             Addressing::Sequential => false,
             Addressing::Random => true,
             Addressing::Mixed { random, random_writes } => {
                 let share = if access == Access::Write { random_writes } else { random };
-                self.address_stream.chance(share.bits())
+                at.stream.chance(share.bits())
             }
         };
-        let own = &mut self.next[usize::from(access == Access::Write)];
+        let own = &mut at.next[usize::from(access == Access::Write)];
         let offset = if random {
-            let places = self.places.unwrap_or_else(|| self.params.places(count));
-            let place = match &self.params.popularity {
-                Popularity::Uniform => self.address_stream.below(places),
+            let places = at.places.unwrap_or_else(|| params.places(count));
+            let place = match &params.popularity {
+                Popularity::Uniform => at.stream.below(places),
                 Popularity::Table(table, spread) => {
-                    let rank = table.draw(&mut self.address_stream);
+                    let rank = table.draw(&mut at.stream);
                     // The table has the places of the smallest size; a larger one has fewer.
-                    table.place(rank, *spread, self.scattered_from).min(places - 1)
+                    table.place(rank, *spread, at.scattered_from).min(places - 1)
                 }
             };
-            place * self.params.align.get()
+            place * params.align.get()
         } else if *own + count.get() <= range {
             *own
         } else {
             0
         };
-        let write = match &mut self.zones {
-            Some(zones) if access == Access::Write && random => {
-                zones.random(offset, count, &mut self.address_stream)
-            }
+        let write = match &mut at.zones {
+            Some(zones) if access == Access::Write && random => zones.random(offset, count, &mut at.stream),
             Some(zones) if access == Access::Write => zones.next(*own, count),
             _ => ZoneWrite { offset, resets_zone: false },
         };

@@ -94,7 +94,7 @@ impl ZoneWriter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::{Access, Command};
+    use crate::command::{Access, Command, Content};
     use crate::storage::drive::zones::{Zones, ZonesParams};
     use drivelab_units::Lba;
 
@@ -115,7 +115,8 @@ mod tests {
         for _ in 0..writes {
             let count = Sectors::new([8, 16, 32][sizes.below(3) as usize]);
             let ZoneWrite { offset, resets_zone } = next(&mut writer, count);
-            let command = Command { resets_zone, ..Command::new(0, Access::Write, Lba::new(offset), count) };
+            let content = if resets_zone { Content::AfterReset } else { Content::Data };
+            let command = Command { content, ..Command::new(0, Access::Write, Lba::new(offset), count) };
             assert_eq!(drive.refusal(&command), None, "{offset} + {count:?}, reset {resets_zone}");
             drive.accept(&command);
             assert!(writer.open.len() <= open_most as usize);

@@ -90,7 +90,6 @@ fn command(id: u64, access: Access, first: u64) -> Command {
         synchronous: true,
         access,
         content: drivelab_core::Content::Data,
-        resets_zone: false,
         first: Lba::new(first),
         count: Sectors::new(8),
     }

@@ -27,7 +27,6 @@ const OWN_COMMAND: Command = Command {
     synchronous: false,
     access: Access::Read,
     content: Content::Data,
-    resets_zone: false,
     first: Lba::ZERO,
     count: Sectors::ZERO,
 };

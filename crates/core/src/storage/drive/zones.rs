@@ -115,7 +115,7 @@ impl Zones {
     ///
     /// ```
     /// use drivelab_core::storage::drive::zones::{Zones, ZonesParams};
-    /// use drivelab_core::{Access, Command, Outcome};
+    /// use drivelab_core::{Access, Command, Content, Outcome};
     /// use drivelab_units::{Lba, Sectors};
     ///
     /// let params = ZonesParams { size: Sectors::new(64), conventional: 1, open_most: 4 };
@@ -129,7 +129,7 @@ impl Zones {
     /// for (first, count) in [(80, 8), (64, 8), (72, 64)] {
     ///     assert_eq!(zones.refusal(&write(first, count)), Some(Outcome::Unaligned));
     /// }
-    /// assert_eq!(zones.refusal(&Command { resets_zone: true, ..write(64, 8) }), None);
+    /// assert_eq!(zones.refusal(&Command { content: Content::AfterReset, ..write(64, 8) }), None);
     /// ```
     pub fn pointer(&self, zone: u64) -> Option<Lba> {
         let written = self.written.get(zone as usize)?;
@@ -148,7 +148,7 @@ impl Zones {
         if last < u64::from(self.params.conventional) {
             return None;
         }
-        let begins = if command.resets_zone { Some(Lba::new(zone * size)) } else { self.pointer(zone) };
+        let begins = if command.resets_zone() { Some(Lba::new(zone * size)) } else { self.pointer(zone) };
         (zone != last || begins != Some(command.first)).then_some(Outcome::Unaligned)
     }
 

@@ -6,7 +6,7 @@
 //! Source: the Linux kernel, block/blk-zoned.c ("zone write plugging"), since version 6.10; before, `mq-deadline` held a lock
 //! for each zone to the same effect.
 use super::requests::{Slot, Table};
-use crate::command::Access;
+use crate::command::{Access, Content};
 use crate::storage::drive::zones::ZonesParams;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -63,8 +63,8 @@ impl ZonePlugs {
             let same = last.force_unit_access == new.force_unit_access
                 && last.priority == new.priority
                 && last.initiator == new.initiator
-                && last.content == new.content;
-            same && !new.resets_zone
+                && new.content == Content::Data;
+            same
         });
         let fits = |&last: &Slot| {
             let (last, new) = (table.request(last), table.request(slot));

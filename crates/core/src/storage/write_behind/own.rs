@@ -49,7 +49,6 @@ impl Own {
             synchronous: false,
             access,
             content: Content::Data,
-            resets_zone: false,
             first,
             count: Sectors::ZERO,
         }

@@ -3,7 +3,7 @@ use super::params;
 use drivelab_core::rng::Stream;
 use drivelab_core::storage::drive::zones::{Zones, ZonesParams};
 use drivelab_core::storage::elevator::{Elevator, ElevatorOrder, ElevatorParams};
-use drivelab_core::{Access, Breakdown, Command, Completion, Outcome};
+use drivelab_core::{Access, Breakdown, Command, Completion, Content, Outcome};
 use drivelab_units::{Instant, Lba, Sectors, Span};
 
 const ZONES: ZonesParams = ZonesParams { size: Sectors::new(64), conventional: 1, open_most: 8 };
@@ -30,7 +30,7 @@ fn play(order: ElevatorOrder, merge_limit: Option<Sectors>, seed: u64) -> u64 {
                 _ if dice.below(4) == 0 => command.access = Access::Read,
                 None => {}
                 Some(pointer) if (pointer + count).get() <= zone * 64 + 64 => command.first = pointer,
-                Some(_) => command.resets_zone = true,
+                Some(_) => command.content = Content::AfterReset,
             }
             host.accept(&command);
             elevator.submit(now, command);
