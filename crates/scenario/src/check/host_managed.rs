@@ -10,7 +10,7 @@ use crate::raw::workload::JobRaw;
 use crate::text::problem::{Log, Place};
 use drivelab_core::host::zone_writes::ZoneWrites;
 use drivelab_core::storage::drive::zones::{ZonesError, ZonesParams};
-use drivelab_units::{Bytes, Lba, SECTOR_BYTES, Sectors, Share, counted, key};
+use drivelab_units::{Bytes, Lba, SECTOR_BYTES, Sectors, Share, counted};
 
 /// What a reader should know of the figures of a host-managed drive.
 pub const NOTE: &str = "the drive is host-managed: all of its zones are empty at the start, a reset takes no time, and a read \
@@ -125,7 +125,7 @@ pub fn writes(
             log.contradiction(
                 place,
                 message,
-                concat!("leave it out, or take such a drive: drivelab catalogue ", key!("kind", "hm-smr")),
+                "leave it out, or take a drive with `host_managed`, such as \"wd-ultrastar-dc-hc650-20tb\"",
             );
         }
         refuse_open(raw, log, "`max_open_zones` has no effect without zonemode = \"zbd\"");

@@ -60,11 +60,10 @@ impl ZonePlugs {
         };
         let joined = plug.waiting.back().copied().filter(|&last| {
             let (last, new) = (table.entry(last).command, table.entry(slot).command);
-            let same = last.force_unit_access == new.force_unit_access
+            last.force_unit_access == new.force_unit_access
                 && last.priority == new.priority
                 && last.initiator == new.initiator
-                && new.content == Content::Data;
-            same
+                && new.content == Content::Data
         });
         let fits = |&last: &Slot| {
             let (last, new) = (table.request(last), table.request(slot));
