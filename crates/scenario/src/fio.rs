@@ -98,6 +98,9 @@ fn section(out: &mut String, job: &Job, waits: bool) {
     if let Some(zones) = params.zones {
         line("zonemode", "zbd".to_owned());
         line("max_open_zones", zones.open_most.to_string());
+        if params.reads != Share::NONE {
+            line("read_beyond_wp", "1".to_owned());
+        }
     }
     if let Flushes::After(writes) = params.flushes {
         line("fsync", writes.to_string());

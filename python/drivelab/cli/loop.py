@@ -59,6 +59,8 @@ def loop(
     overrides = words.overrides_of({**vars(target), **vars(load)}, settings)
     source = Source("", "command line") if scenario is None else read_source(scenario, overrides)
     checked = plan(source, overrides)
+    # What a served device cannot be is an error of the scenario.
+    plan(source, overrides, served=True)
     if not quiet:
         for key in _core.left_out_of_emulation(checked):
             say(f"note: {key} is left out of the device, and simulated: leave it out of the scenario")

@@ -18,6 +18,7 @@ MEANT = frozenset(
         "end_fsync", "end_syncfs", "fsync_on_close", "exitall", "exit_what", "new_group", "replay_redirect", "atomic",
         "cmdprio_percentage", "cmdprio_class", "cmdprio", "cmdprio_hint", "priohint",
         "zonemode", "zonesize", "max_open_zones", "job_max_open_zones", "read_beyond_wp",
+        "ignore_zone_limits",
     }
 )  # fmt: skip
 """Options that have a meaning here."""
@@ -85,7 +86,6 @@ REFUSED = {
     "serialize_overlap": "requests that overlap are kept in order by the host's scheduler; leave it out and add "
     f"{ref('target.elevator', 'noop')}, say",
     "rate_ignore_thinktime": "a job has a rate or stops to think here; leave it out",
-    "ignore_zone_limits": "a drive closes a zone by itself where too many are open; leave it out",
 }
 """Unsupported options that would change the result, with alternatives."""
 

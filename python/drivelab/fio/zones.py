@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from drivelab.fio import values
 from drivelab.fio.reader import Built, Reader
+from drivelab.fio.sizes import MIXED
 
 _ONLY_ZBD = ("max_open_zones", "job_max_open_zones", "read_beyond_wp")
 
@@ -28,11 +29,23 @@ def zones_of(reader: Reader, built: Built, rw: str, notes: dict[str, None]) -> N
         reader.wrong(reader.job.get("zonemode"), "write none, or zbd")
     else:
         built.keys["zonemode"] = "zbd"
+        if rw not in {"read", "randread"}:
+            _one_copy(reader)
+        if reader.job.get("ignore_zone_limits") is not None:
+            notes["ignore_zone_limits changes nothing: a drive closes a zone by itself where too many are open"] = None
         if limits := [limit for limit in most if limit]:
             built.keys["max_open_zones"] = min(limits)
         if size is not None:
             notes["zonesize changes nothing: the zones are those of the drive"] = None
-        if not beyond and "write" not in rw:
+        if not beyond and rw in {"read", "randread", *MIXED}:
             notes[
                 "reads go anywhere here, as with read_beyond_wp=1: a drive reads behind a write pointer too"
             ] = None
+
+
+def _one_copy(reader: Reader) -> None:
+    """Refuse copies: they would write the same zones, and know nothing of each other's pointers."""
+    if reader.read("numjobs", values.whole, 1) != 1:
+        reader.wrong(
+            reader.job.get("numjobs"), "copies would write the same zones; make jobs with an offset and a size each"
+        )

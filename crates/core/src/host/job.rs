@@ -127,6 +127,14 @@ impl Job {
         Draw { access, priority, first: self.params.first + Sectors::new(offset), count, resets_zone }
     }
 
+    /// A write of the job has failed.
+    #[cold]
+    pub fn write_failed(&mut self, first: Lba) {
+        if let Some(zones) = &mut self.addresses.zones {
+            zones.leave((first - self.params.first).get());
+        }
+    }
+
     #[cold]
     fn draw_flush(&mut self) -> Draw {
         self.until_flush = writes_per_flush(&self.params);

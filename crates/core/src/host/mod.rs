@@ -382,7 +382,13 @@ impl Host {
         if io.parts_left > 0 {
             return Ok(());
         }
-        let Outstanding { job, access, priority, count, outcome, intended, taken, .. } = *io;
+        let Outstanding { job, access, priority, first, count, outcome, intended, taken, .. } = *io;
+        if outcome != Outcome::Done
+            && access == Access::Write
+            && let Some(job) = self.jobs.get_mut(job as usize)
+        {
+            job.write_failed(first);
+        }
         self.free.push(slot);
         let mut breakdown = completion.breakdown;
         breakdown.wait += taken - intended;

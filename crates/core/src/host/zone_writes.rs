@@ -84,6 +84,16 @@ impl ZoneWriter {
         }
     }
 
+    /// A write at this place has failed: where the drive's pointer is, is not known. The zone is written again after a reset.
+    #[cold]
+    pub fn leave(&mut self, offset: u64) {
+        let zone = (offset / self.params.size.get()) as usize;
+        if let Some(pointer) = self.pointers.get_mut(zone) {
+            *pointer = self.params.size.get();
+        }
+        self.open.retain(|&open| open as usize != zone);
+    }
+
     fn write(&mut self, zone: usize, count: Sectors, resets_zone: bool) -> ZoneWrite {
         let offset = zone as u64 * self.params.size.get() + self.pointers[zone];
         self.pointers[zone] += count.get();

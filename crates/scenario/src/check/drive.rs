@@ -106,8 +106,8 @@ pub fn params(raw: &DriveRaw, above: Overrides<'_>, place: Place, log: &mut Log)
         disconnect: disconnect::disconnect(raw.disconnect.as_ref(), log),
         cache,
         medium: match (shingled, zones) {
-            (Some(shingled), _) => Medium::Shingled(shingled),
-            (None, Some(zones)) => Medium::HostManaged(zones),
+            (_, Some(zones)) => Medium::HostManaged(zones),
+            (Some(shingled), None) => Medium::Shingled(shingled),
             (None, None) => Medium::Conventional,
         },
         faults,

@@ -8,6 +8,7 @@ use crate::raw::scenario::TargetRaw;
 use crate::raw::switch::Switch;
 use crate::raw::workload::JobRaw;
 use crate::text::problem::{Log, Place};
+use drivelab_core::Attribute;
 use drivelab_core::host::zone_writes::ZoneWrites;
 use drivelab_core::storage::drive::zones::{ZonesError, ZonesParams};
 use drivelab_units::{Bytes, Lba, SECTOR_BYTES, Sectors, Share, counted};
@@ -80,7 +81,7 @@ pub fn check_before(raw: &TargetRaw, drive: &DriveRaw, place: Place, log: &mut L
         let message =
             format!("`{key}` writes back in an order of its own, and a host-managed drive refuses that");
         let at = if log.is_of_a_named_file(at) { place } else { at };
-        log.contradiction(at, message, format!("leave {key} out"));
+        log.contradiction(at, message, format!("set target.{key} = false, or leave it out"));
     }
 }
 
@@ -150,14 +151,38 @@ pub fn writes(
         log.contradiction(at.place, message, "lower max_open_zones");
     }
     if largest > zones.size {
+        let place =
+            raw.bs.as_ref().map(|at| at.place).or(raw.bssplit.as_ref().map(|at| at.place)).unwrap_or(place);
         let message =
             format!("an I/O of {} is larger than a zone of {}", largest.bytes(), zones.size.bytes());
         log.contradiction(place, message, "lower the size of the I/O");
         return None;
     }
+    if is_writing {
+        check_order(raw, log);
+    }
     let open_most = asked.map_or(zones.open_most, |at| at.value.0 as u32);
     let range = of_whole_zones(raw, range, zones, served.capacity, log)?;
     Some((is_writing.then_some(ZoneWrites { size: zones.size, open_most }), range))
+}
+
+/// Records what would send the writes of a zone in another order than that in which they were drawn.
+fn check_order(raw: &JobRaw, log: &mut Log) {
+    let simple = |at: &&At<Attribute>| at.value != Attribute::Simple;
+    let submit = raw.submit.as_ref().and_then(|at| at.value.rate.as_ref());
+    let mixed = [&raw.percentage_random, &raw.percentage_random_writes].map(Option::as_ref);
+    let mixed = mixed.into_iter().flatten().find(|at| at.value != Share::ALL && at.value != Share::NONE);
+    let found = [
+        ("attribute", raw.attribute.as_ref().filter(simple).map(|at| at.place), "leave it out"),
+        ("submit.rate", submit.map(|at| at.place), "give submit.fixed alone"),
+        ("percentage_random", mixed.map(|at| at.place), "take 0% or 100%"),
+    ];
+    for (key, place, remedy) in found {
+        if let Some(place) = place {
+            let message = format!("`{key}` beside zonemode = \"zbd\": the writes of a zone keep their order");
+            log.contradiction(place, message, remedy);
+        }
+    }
 }
 
 /// Without a key, a range begins behind the conventional zones and ends with the last whole zone.
@@ -211,8 +236,17 @@ fn refuse_open(raw: &JobRaw, log: &mut Log, message: &str) {
 }
 
 /// Jobs know the pointers from their own writes: two that write the same zones would be refused.
-pub fn check_apart(jobs: &[Job], place: Place, log: &mut Log) {
+pub fn check_apart(jobs: &[Job], served: Option<Served<'_>>, place: Place, log: &mut Log) {
     let writing: Vec<&Job> = jobs.iter().filter(|job| job.params.zones.is_some()).collect();
+    let open =
+        |job: &Job| if job.rw.is_random() { job.params.zones.map_or(0, |zones| zones.open_most) } else { 1 };
+    let asked: u64 = writing.iter().map(|job| u64::from(open(job))).sum();
+    let most = served.and_then(|served| served.zones).map_or(u64::MAX, |zones| zones.open_most.into());
+    if writing.len() > 1 && asked > most {
+        let message =
+            format!("all jobs together keep {} open; the drive keeps {most}", counted(asked, "zone"));
+        log.contradiction(place, message, "set max_open_zones of each job");
+    }
     for (number, job) in writing.iter().enumerate() {
         let ends = |job: &Job| (job.params.first, job.params.first + job.params.count);
         let (first, end) = ends(job);

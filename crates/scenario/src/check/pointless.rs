@@ -43,6 +43,7 @@ fn check_rw(key: &str, place: Place, jobs: &[&JobRaw], log: &mut Log) {
     let (used, those): (fn(Rw) -> bool, _) = match key {
         "rwmixread" => (Rw::is_mixed, "rw or randrw"),
         "percentage_random_writes" => (|rw| rw == Rw::RandMixed, "randrw"),
+        "max_open_zones" => (|rw| rw.is_random() && rw.writes(), "randwrite or randrw"),
         "fsync" | "end_fsync" => (Rw::writes, "write, randwrite, rw or randrw"),
         "percentage_random" | "random_distribution" => (Rw::is_random, "randread, randwrite or randrw"),
         _ => return,

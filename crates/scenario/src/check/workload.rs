@@ -103,7 +103,7 @@ impl<'a> Served<'a> {
                     .as_ref()
                     .filter(|array| array.level == Level::Linear)
                     .map(|array| &system.drives[..usize::from(array.members)]),
-                zones: system.drives[0].medium.zones().copied(),
+                zones: system.drives[0].medium.zones().filter(|_| system.array.is_none()).copied(),
             },
         }
     }
@@ -168,7 +168,7 @@ pub fn jobs(
         return None;
     }
     let found: Vec<Job> = found.into_iter().collect::<Option<_>>()?;
-    host_managed::check_apart(&found, place, log);
+    host_managed::check_apart(&found, served, place, log);
     if log.count() > problems {
         return None;
     }

@@ -302,7 +302,9 @@ impl Elevator {
     fn has_its_zone(&mut self, slot: Slot) -> bool {
         let Some(plugs) = &mut self.plugs else { return true };
         let Some(zone) = plugs.zone_of(&self.table, slot) else { return true };
-        match plugs.arrive(&self.table, zone, slot) {
+        // What overlaps an older read must not go before it as part of another write.
+        let may_join = self.overlaps.blocker(&self.table.claim(slot)).is_none();
+        match plugs.arrive(&self.table, zone, slot, may_join) {
             Arriving::Goes => return true,
             Arriving::Waits => {
                 self.overlaps.insert(slot, &self.table.claim(slot));
@@ -327,7 +329,7 @@ impl Elevator {
     fn unplug(&mut self, slot: Slot, now: Instant) {
         let zone = self.plugs.as_ref().and_then(|plugs| plugs.zone_of(&self.table, slot));
         if let (Some(plugs), Some(zone)) = (&mut self.plugs, zone) {
-            plugs.done(zone);
+            plugs.done(zone, slot);
         }
         while let Some(next) = self.next_of_zones() {
             self.overlaps.remove(next, true);

@@ -27,8 +27,8 @@ pub enum Arriving {
 struct Plug {
     zone: u64,
     waiting: VecDeque<Slot>,
-    /// Whether none is under way: the first one that waits has its turn, and waits for a read that it overlaps.
-    is_idle: bool,
+    /// The write that is under way. `None`: the first one that waits has its turn, and waits for a read that it overlaps.
+    under_way: Option<Slot>,
 }
 
 /// The busy zones.
@@ -52,10 +52,10 @@ impl ZonePlugs {
         (request.access == Access::Write && zone >= u64::from(self.zones.conventional)).then_some(zone)
     }
 
-    /// A write to this zone arrives.
-    pub fn arrive(&mut self, table: &Table, zone: u64, slot: Slot) -> Arriving {
+    /// A write to this zone arrives; it is merged only if `may_join`.
+    pub fn arrive(&mut self, table: &Table, zone: u64, slot: Slot, may_join: bool) -> Arriving {
         let Some(plug) = self.busy.iter_mut().find(|plug| plug.zone == zone) else {
-            self.busy.push(Plug { zone, waiting: VecDeque::new(), is_idle: false });
+            self.busy.push(Plug { zone, waiting: VecDeque::new(), under_way: Some(slot) });
             return Arriving::Goes;
         };
         let joined = plug.waiting.back().copied().filter(|&last| {
@@ -65,33 +65,37 @@ impl ZonePlugs {
                 && last.initiator == new.initiator
                 && new.content == Content::Data
         });
+        let size = self.zones.size.get();
         let fits = |&last: &Slot| {
             let (last, new) = (table.request(last), table.request(slot));
             let together = last.size().get() + new.size().get();
-            last.end == new.first && self.limit.is_some_and(|limit| together <= limit.get())
+            // A write that crosses the end of its zone is refused by itself.
+            let is_within = (new.end.get() - 1) / size == zone;
+            is_within && last.end == new.first && self.limit.is_some_and(|limit| together <= limit.get())
         };
-        if let Some(last) = joined.filter(fits) {
+        if let Some(last) = joined.filter(|_| may_join).filter(fits) {
             return Arriving::Joins(last);
         }
         plug.waiting.push_back(slot);
         Arriving::Waits
     }
 
-    /// The write of this zone is done.
-    pub fn done(&mut self, zone: u64) {
-        let Some(at) = self.busy.iter().position(|plug| plug.zone == zone) else { return };
+    /// A write of this zone is done; one that went ahead of all has not waited here.
+    pub fn done(&mut self, zone: u64, slot: Slot) {
+        let is_it = |plug: &Plug| plug.zone == zone && plug.under_way == Some(slot);
+        let Some(at) = self.busy.iter().position(is_it) else { return };
         if self.busy[at].waiting.is_empty() {
             self.busy.swap_remove(at);
         } else {
-            self.busy[at].is_idle = true;
+            self.busy[at].under_way = None;
         }
     }
 
     /// Removes a write that has its turn and may go.
     pub fn next(&mut self, may_go: impl Fn(Slot) -> bool) -> Option<Slot> {
-        let mut idle = self.busy.iter_mut().filter(|plug| plug.is_idle);
+        let mut idle = self.busy.iter_mut().filter(|plug| plug.under_way.is_none());
         let plug = idle.find(|plug| plug.waiting.front().is_some_and(|&slot| may_go(slot)))?;
-        plug.is_idle = false;
-        plug.waiting.pop_front()
+        plug.under_way = plug.waiting.pop_front();
+        plug.under_way
     }
 }
