@@ -1,0 +1,75 @@
+"""A chart as SVG inside a page: in two or three widths, without styles and ids that could meet those of the page."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import altair as alt
+
+from drivelab.charts import files
+from drivelab.charts.errors import ChartInputError
+from drivelab.charts.fit import drawn_width
+from drivelab.report.document.content import Drawing
+
+NARROW = 340
+"""The width for a telephone, in points."""
+MIDDLE = 640
+"""The width for a tablet and for paper, of a chart that is wider than WIDE."""
+WIDE = 900
+_STYLE = re.compile(r' style="([^"]*)"')
+_DECLARED = re.compile(r"\s*([\w-]+)\s*:\s*([^;]+)")
+
+
+def inline(chart: alt.TopLevelMixin, number: int) -> Drawing:
+    """The chart, the one of this number on its page. Raises ChartError."""
+    spec = files.spec_of(chart)
+    # The page has a colour of its own; what a screen reader says is one text for the whole chart.
+    spec = {
+        **spec,
+        "background": None,
+        "config": {**spec.get("config", {}), "background": None, "aria": False},
+    }
+    title, notes = _heading(spec)
+    said = ". ".join(part for part in (f"Chart: {title}" if title else "Chart", *notes) if part)
+    try:
+        broad, narrow = files.svg_of(spec), files.svg_of(spec, NARROW)
+        is_wider = drawn_width(broad) > WIDE
+        middle = files.svg_of(spec, MIDDLE) if is_wider else ""
+    except ValueError as error:
+        raise ChartInputError(f"the chart {title!r} cannot be drawn: {error}") from error
+    alternative = f"{said}. The tables of this page have its figures."
+    shapes = {"wider" if is_wider else "broad": broad, "middle": middle, "narrow": narrow}
+    return Drawing(
+        title,
+        [
+            _within(drawing, f"c{number}{kind[0]}", kind, alternative)
+            for kind, drawing in shapes.items()
+            if drawing
+        ],
+    )
+
+
+def _heading(spec: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """The title of a chart, and its notes."""
+    title = spec.get("title") or {}
+    notes = title.get("subtitle", []) if isinstance(title, Mapping) else []
+    return files.title_of(spec), [notes] if isinstance(notes, str) else list(notes)
+
+
+def _within(drawing: str, prefix: str, kind: str, alternative: str) -> str:
+    """A drawing as an element of the page."""
+    inner = _STYLE.sub(_attributes, drawing[drawing.index("<svg") :])
+    inner = re.sub(r' id="([^"]+)"', rf' id="{prefix}-\1"', inner)
+    inner = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", inner)
+    inner = re.sub(r'href="#([^"]+)"', rf'href="#{prefix}-\1"', inner)
+    inner = inner.replace(' class="marks"', "", 1)
+    return inner.replace("<svg", f'<svg class="{kind}" role="img" aria-label="{html.escape(alternative)}"', 1)
+
+
+def _attributes(found: re.Match[str]) -> str:
+    """A style as attributes: the policy of the page lets no style through that is not its own."""
+    declared = _DECLARED.findall(html.unescape(found[1]))
+    return "".join(f' {name}="{html.escape(value.strip())}"' for name, value in declared)
