@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import count
 from typing import Any
 
 import altair as alt
@@ -12,6 +13,7 @@ import altair as alt
 from drivelab.charts import files
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.fit import drawn_width
+from drivelab.report.document.colours import ON_PAINT
 from drivelab.report.document.content import Drawing
 
 NARROW = 340
@@ -32,6 +34,7 @@ def inline(chart: alt.TopLevelMixin, number: int) -> Drawing:
         "background": None,
         "config": {**spec.get("config", {}), "background": None, "aria": False},
     }
+    _name_inks(spec, count())
     title, notes = _heading(spec)
     said = ". ".join(part for part in (f"Chart: {title}" if title else "Chart", *notes) if part)
     try:
@@ -50,6 +53,20 @@ def inline(chart: alt.TopLevelMixin, number: int) -> Drawing:
             if drawing
         ],
     )
+
+
+def _name_inks(view: Any, numbers: Iterator[int]) -> None:  # noqa: ANN401 - any part of a specification
+    """Name the marks whose colour was chosen for the paint below them, so that a dark page leaves it."""
+    if isinstance(view, dict):
+        colour = view.get("encoding", {}).get("color", {}) if isinstance(view.get("encoding"), dict) else {}
+        if isinstance(colour, dict) and colour.get("field") == "ink":
+            view["name"] = f"{ON_PAINT}{next(numbers)}"
+        for key, inner in view.items():
+            if key != "datasets":
+                _name_inks(inner, numbers)
+    elif isinstance(view, list):
+        for inner in view:
+            _name_inks(inner, numbers)
 
 
 def _heading(spec: Mapping[str, Any]) -> tuple[str, list[str]]:

@@ -67,10 +67,7 @@ def check_reports(paths: Sequence[Path]) -> None:
     """Refuse a report that could not be written. Raises InputError and OutputError."""
     for path in paths:
         if path.suffix.lower() not in SUFFIXES:
-            raise InputError(
-                f"{OPTION} {path}: a report ends in {' or '.join(SUFFIXES)}; pictures and records have options of "
-                "their own"
-            )
+            raise InputError(f"{OPTION} {path}: a report ends in {' or '.join(SUFFIXES)}")
         check_file(OPTION, path)
 
 

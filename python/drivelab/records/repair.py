@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from drivelab.errors import InputError
+from drivelab.report.document.embedded import is_page
 from drivelab.report.plural import counted
 
 # A document starts at the beginning of a line.
@@ -101,6 +102,11 @@ def _mended(text: str) -> tuple[str, list[str]]:
 def _no_document(text: str) -> str:
     if not text.strip():
         return "it is empty; a record is JSON, as `drivelab simulate --json` or `fio --output-format=json` print it"
+    if is_page(text):
+        return (
+            "it is a web page without a record, as charts are; `simulate --report` and other verbs write pages that "
+            "have their record in them"
+        )
     if text.lstrip().startswith("["):
         return "it holds a list; a record is a JSON object"
     is_of_fio = re.search(r"^fio-\d|: \(g=\d+\): rw=", text, re.M)

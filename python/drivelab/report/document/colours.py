@@ -11,6 +11,8 @@ from collections.abc import Iterable
 
 PAPER, INK = (0x14, 0x17, 0x1C), (0xE8, 0xEA, 0xED)
 """The dark page and its text, as in style.css."""
+ON_PAINT = "on-paint-"
+"""The class of marks that lie on other marks begins so: they keep their colour."""
 CONTRAST_MIN = 4.0
 """Of a mark against the page: WCAG 2 asks for 3."""
 _BRIGHT = 0.78
@@ -27,7 +29,7 @@ def dark_rules(drawings: Iterable[str]) -> str:
     """The rules for each colour of these drawings, in order; empty without any."""
     paints = sorted({found for drawing in drawings for found in _PAINT.findall(drawing)})
     rules = [
-        f'  figure svg [{name}="{text}"] {{ {name}: {_hex(dark(colour))}; }}\n'
+        f'  figure svg :not([class*="{ON_PAINT}"] > *)[{name}="{text}"] {{ {name}: {_hex(dark(colour))}; }}\n'
         for name, text in paints
         if (colour := _parsed(text)) is not None
     ]

@@ -34,7 +34,7 @@ def unwrapped(text: str, origin: str) -> str:
     begin += len(_OPENING)
     end = text.find(_CLOSING, begin)
     if end < 0:
-        raise InputError(f"{origin}: the report ends within its record; write it anew, with --report")
+        raise InputError(f"{origin}: the report ends within its record; was it copied whole?")
     return text[begin:end]
 
 
