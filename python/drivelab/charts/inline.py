@@ -21,6 +21,9 @@ NARROW = 340
 MIDDLE = 640
 """The width for a tablet and for paper, of a chart that is wider than WIDE."""
 WIDE = 900
+_TAG = re.compile(r"<[A-Za-z](?:[^<>\"]|\"[^\"]*\")*>")
+_SPOKEN = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
+"""What screen readers would say of a part: the chart has one text as a whole."""
 _STYLE = re.compile(r' style="([^"]*)"')
 _DECLARED = re.compile(r"\s*([\w-]+)\s*:\s*([^;]+)")
 
@@ -78,11 +81,19 @@ def _heading(spec: Mapping[str, Any]) -> tuple[str, list[str]]:
 
 def _within(drawing: str, prefix: str, kind: str, alternative: str) -> str:
     """A drawing as an element of the page."""
-    inner = _STYLE.sub(_attributes, drawing[drawing.index("<svg") :])
-    inner = re.sub(r' id="([^"]+)"', rf' id="{prefix}-\1"', inner)
-    inner = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", inner)
-    inner = re.sub(r'href="#([^"]+)"', rf'href="#{prefix}-\1"', inner)
-    inner = inner.replace(' class="marks"', "", 1)
+    numbers: dict[str, str] = {}
+
+    def own(name: str) -> str:
+        # The renderer counts ids through a process; on a page they begin anew.
+        return numbers.setdefault(name, f"{prefix}-{len(numbers) + 1}")
+
+    def tag(found: re.Match[str]) -> str:
+        text = _SPOKEN.sub("", _STYLE.sub(_attributes, found[0]))
+        text = re.sub(r' id="([^"]+)"', lambda one: f' id="{own(one[1])}"', text)
+        text = re.sub(r"url\(#([^)]+)\)", lambda one: f"url(#{own(one[1])})", text)
+        return re.sub(r'href="#([^"]+)"', lambda one: f'href="#{own(one[1])}"', text)
+
+    inner = _TAG.sub(tag, drawing[drawing.index("<svg") :]).replace(' class="marks"', "", 1)
     return inner.replace("<svg", f'<svg class="{kind}" role="img" aria-label="{html.escape(alternative)}"', 1)
 
 

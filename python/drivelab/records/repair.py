@@ -54,6 +54,11 @@ class _Pairs:
 
 def documents(text: str, origin: str) -> Documents:
     """Every JSON object of a text. Raises InputError if there is none, or one is broken."""
+    if is_page(text):
+        raise InputError(
+            f"{origin}: it is a web page without a record, as charts are; `simulate --report` and other verbs write "
+            "pages that have their record in them"
+        )
     result, pairs = Documents(), _Pairs()
     decoder = json.JSONDecoder(object_pairs_hook=pairs.made, parse_constant=lambda _: None)
     outside, rest, line = "", text, 1
@@ -102,11 +107,6 @@ def _mended(text: str) -> tuple[str, list[str]]:
 def _no_document(text: str) -> str:
     if not text.strip():
         return "it is empty; a record is JSON, as `drivelab simulate --json` or `fio --output-format=json` print it"
-    if is_page(text):
-        return (
-            "it is a web page without a record, as charts are; `simulate --report` and other verbs write pages that "
-            "have their record in them"
-        )
     if text.lstrip().startswith("["):
         return "it holds a list; a record is a JSON object"
     is_of_fio = re.search(r"^fio-\d|: \(g=\d+\): rw=", text, re.M)
