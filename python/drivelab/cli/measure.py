@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -93,12 +93,6 @@ def run(
     overrides = words.overrides_of({"name": name, **vars(load), "direct": None}, settings)
     source = Source("", "command line") if scenario is None else read_source(scenario, overrides)
     said: list[str] = []
-
-    def remark(text: str) -> None:
-        said.append(text)
-        if not quiet:
-            say(text)
-
     ready = prepared(
         source,
         overrides,
@@ -107,7 +101,7 @@ def run(
         engine=engine,
         direct=load.direct != "0",
         **vars(course),
-        say=remark,
+        say=_remembering(said, quiet=quiet),
         look=lambda checked: words.note_words(checked, source),
     )
     for folder in out:
@@ -121,6 +115,17 @@ def run(
     _write(result, out, output, look, metric, quiet=quiet)
     write_reports(report, lambda: _reported(result, metric, said), quiet=quiet)
     return exit_code(result)
+
+
+def _remembering(said: list[str], *, quiet: bool) -> Callable[[str], None]:
+    """Says a remark unless it is quiet, and keeps it for a report."""
+
+    def remark(text: str) -> None:
+        said.append(text)
+        if not quiet:
+            say(text)
+
+    return remark
 
 
 def _print(result: MeasuredResult, form: Form, *, quiet: bool) -> None:

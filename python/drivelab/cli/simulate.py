@@ -123,16 +123,7 @@ def simulate(
     for path in _write(result, shown):
         if not quiet:
             say(f"wrote {path}")
-
-    def prints() -> None:
-        words.note_words(checked, source)
-        note_skipped(checked)
-        note_assumed([checked])
-        _print(result, PLAIN, quiet=False, breakdown=True)
-        tell_empty(result)
-        _note(result, checked)
-        _exit_code(result, len(checked), is_empty=is_empty)
-
+    prints = partial(_print_all, result, checked, source)
     write_reports(shown.report, lambda: reported(result, shown, prints), quiet=quiet)
     code = _exit_code(result, len(checked), is_empty=is_empty)
     repeated = tell_repetition(source, checked, result, is_plain=form.is_plain, quiet=quiet)
@@ -154,6 +145,17 @@ def _note(result: Result, checked: _core.Plan) -> None:
     note_unlogged(result)
     if unsteady := steady.note([point for point in result.points if point not in lost]):
         say(unsteady)
+
+
+def _print_all(result: Result, checked: _core.Plan, source: Source) -> None:
+    """Everything that a run prints for people, and every remark on it."""
+    words.note_words(checked, source)
+    note_skipped(checked)
+    note_assumed([checked])
+    _print(result, PLAIN, quiet=False, breakdown=True)
+    is_empty = tell_empty(result)
+    _note(result, checked)
+    _exit_code(result, len(checked), is_empty=is_empty)
 
 
 def _print(result: Result, form: Form, *, quiet: bool, breakdown: bool) -> None:

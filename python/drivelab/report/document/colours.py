@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 PAPER, INK = (0x14, 0x17, 0x1C), (0xE8, 0xEA, 0xED)
 """The dark page and its text, as in style.css."""
-ON_PAINT = "on-paint-"
+ON_PAINT = "on_paint_"
 """The class of marks that lie on other marks begins so: they keep their colour."""
 CONTRAST_MIN = 4.0
 """Of a mark against the page: WCAG 2 asks for 3."""
