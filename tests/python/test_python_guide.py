@@ -24,6 +24,7 @@ _SHOWN = {
         "quiet",
         "out",
         "output",
+        "report",
         "title",
         "width",
         "dpi",

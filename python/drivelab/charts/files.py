@@ -122,7 +122,7 @@ def save(
     target = Path(path)
     suffix = target.suffix.lower()
     identity = _identity(provenance or {})
-    spec = _spec(chart)
+    spec = spec_of(chart)
     if title is not None:
         spec["title"] = _retitled(spec.get("title"), title)
     footer = _line(identity) if provenance_shown else ""
@@ -142,6 +142,12 @@ def save(
     _write(target, content)
 
 
+def svg_of(spec: dict[str, Any], width: float | None = None) -> str:
+    """The specification drawn as SVG, fitted to a width if there is one. Raises ValueError."""
+    fitted = _fitted(spec, width, "")
+    return vl_convert.vegalite_to_svg(fitted, vl_version=VEGA_LITE, allowed_base_urls=[])
+
+
 def check_suffix(path: str | os.PathLike[str]) -> None:
     """Refuse a name that is of no kind of picture. Raises ChartInputError."""
     if Path(path).suffix.lower() not in SUFFIXES:
@@ -158,8 +164,8 @@ def _identity(provenance: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(value) for name, value in found.items() if value is not None}
 
 
-def _spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
-    """The chart as a Vega-Lite specification."""
+def spec_of(chart: alt.TopLevelMixin) -> dict[str, Any]:
+    """The chart as a Vega-Lite specification. Raises ChartInputError."""
     try:
         spec: dict[str, Any] = chart.to_dict()
     except (alt.MaxRowsError, ValueError, TypeError) as error:
@@ -217,7 +223,7 @@ def _svg(spec: dict[str, Any], identity: dict[str, str]) -> str:
     """The drawing, with its title and identity where screen readers and editors look for them."""
     drawing = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE, allowed_base_urls=[])
     start = drawing.index(">", drawing.index("<svg")) + 1
-    title = f"<title>{html.escape(_title(spec) or 'drivelab')}</title>"
+    title = f"<title>{html.escape(title_of(spec) or 'drivelab')}</title>"
     description = f"<desc>{html.escape(_line(identity))}</desc>" if identity else ""
     return drawing[:start] + title + description + drawing[start:]
 
@@ -256,7 +262,7 @@ def _html(
         for name, value in identity.items()
     )
     return _PAGE.format(
-        title=html.escape(_title(spec) or "drivelab"),
+        title=html.escape(title_of(spec) or "drivelab"),
         ink=INK,
         soft=SOFT,
         font=FONT,
@@ -279,7 +285,7 @@ def _line(identity: dict[str, str]) -> str:
     return "; ".join(f"{name} {value}" for name, value in identity.items())
 
 
-def _title(spec: Mapping[str, Any]) -> str:
+def title_of(spec: Mapping[str, Any]) -> str:
     """The text of a chart's title, empty where it has none."""
     # With a footer below it the picture is the first of two views.
     views = spec.get("vconcat") or [spec]

@@ -21,6 +21,7 @@ from drivelab.cli.exits import Exit
 from drivelab.cli.groups import grouped, values
 from drivelab.cli.output import emit, emit_json, emit_table, say, wrapped
 from drivelab.cli.pictures import Drawn
+from drivelab.cli.reports import Reported, Reports, check_reports, write_reports
 from drivelab.cli.run_options import AsCsv, AsJson, Quiet, Workers, check_form
 from drivelab.report.csv_text import rows_csv
 from drivelab.report.table import Cell, Table
@@ -91,15 +92,18 @@ def _verb(ready: Ready) -> Callable[..., int]:
         settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
         shown: Shown,
         drawn: Drawn,
+        report: Reports = [],  # noqa: B006 - typer wants a list, and nobody changes it
         workers: Workers = None,
         quiet: Quiet = False,
     ) -> int:
         shown.check()
         drawn.check()
+        check_reports(report)
         lab = Lab(ready.name, words.overrides_of({"randseed": randseed}, settings), workers)
         found = registry.asked(ready, values(asked), lab)
         _print(found, shown, quiet=quiet)
         drawn.draw(found.chart, found.provenance, quiet=quiet)
+        write_reports(report, lambda: _reported(found), quiet=quiet)
         return Exit.OK
 
     ask.__annotations__["asked"] = group
@@ -148,6 +152,20 @@ def _print(found: Answer, shown: Shown, *, quiet: bool) -> None:
             say(
                 f"{found.identity()}\n--scenario prints the scenario of the decisive row, for drivelab simulate"
             )
+
+
+def _reported(found: Answer) -> Reported:
+    return Reported(
+        title=found.title,
+        verb=f"answer {found.name}",
+        prints=lambda: _print(found, Shown(), quiet=True),
+        charts=[found.chart],
+        provenance=found.provenance,
+        identity=found.identity(),
+        captions=("Figures",),
+        record=found.to_dict(),
+        scenario=found.scenario,
+    )
 
 
 for _ready in map(registry.found, registry.names()):

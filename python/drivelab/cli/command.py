@@ -12,7 +12,7 @@ import sys
 
 from drivelab.cli.boundary import end_on_sigterm, guarded
 from drivelab.cli.exits import Exit
-from drivelab.cli.output import OPTIONS, emit, version_text
+from drivelab.cli.output import ARGUMENTS, OPTIONS, emit, version_text
 
 
 def run(arguments: list[str]) -> int:
@@ -53,6 +53,7 @@ def _run(arguments: list[str]) -> object:
     from drivelab.cli.app import program  # noqa: PLC0415
     from drivelab.cli.repeated import check_known, check_once, options_of, verb_of  # noqa: PLC0415
 
+    ARGUMENTS.set(tuple(arguments))
     verbs = program(arguments)
     verb = verb_of(verbs, arguments)
     OPTIONS.set(() if verb is None else options_of(verb))

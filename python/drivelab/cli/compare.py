@@ -9,6 +9,7 @@ import typer
 from drivelab.cli.compare_options import Judgement, show
 from drivelab.cli.groups import grouped
 from drivelab.cli.pictures import Drawn
+from drivelab.cli.reports import Reports, check_reports
 from drivelab.cli.run_options import Form
 from drivelab.comparison.beside import compared
 from drivelab.records.formats.known import OTHERS
@@ -29,6 +30,7 @@ def compare(
     judgement: Judgement,
     form: Form,
     drawn: Drawn,
+    report: Reports = [],  # noqa: B006 - typer wants a list, and nobody changes it
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes")] = False,
 ) -> int:
     """Set records of any kind side by side: differences with intervals, shifts of percentiles, a verdict.
@@ -37,7 +39,8 @@ def compare(
     """
     form.check()
     drawn.check("-o")
+    check_reports(report)
     choice = judgement.choice()
     check_sources(sources)
     found = compared([open_record(source) for source in sources], choice)
-    return show(found, form, drawn, quiet=quiet)
+    return show(found, form, drawn, report, quiet=quiet)

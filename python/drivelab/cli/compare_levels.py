@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -12,8 +13,9 @@ from drivelab.arrays.level import COPIES, GROUPS, LEVELS
 from drivelab.arrays.levels import compare
 from drivelab.arrays.levels.compare import Comparison
 from drivelab.arrays.levels.tables import notes
+from drivelab.arrays.simulation.example import one_of
 from drivelab.arrays.simulation.loads import KINDS, REQUESTS, STATES, WARM_UP
-from drivelab.arrays.simulation.planning import planned
+from drivelab.arrays.simulation.planning import Entry, planned
 from drivelab.cli import completion
 from drivelab.cli import workload_options as words
 from drivelab.cli.assumed import note_assumed
@@ -22,6 +24,7 @@ from drivelab.cli.failure_options import Causes, Scrub, Waits, option
 from drivelab.cli.groups import grouped, values
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import Drawn
+from drivelab.cli.reports import Reported, Reports, check_reports, write_reports
 from drivelab.cli.run_options import AsCsv, AsJson, Placement, Quiet, check_form
 from drivelab.errors import InputError, ref
 from drivelab.report.csv_text import rows_csv
@@ -177,6 +180,7 @@ def compare_levels(
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
     form: Answer,
     drawn: Drawn,
+    report: Reports = [],  # noqa: B006
     placement: Placement,
     quiet: Quiet = False,
 ) -> int:
@@ -187,6 +191,7 @@ def compare_levels(
     """
     form.check()
     drawn.check()
+    check_reports(report)
     given = values(array, load, lives, causes, waits, prices)
     given |= {"drive": drive, "scrub": scrub, "spares": spares, "members": _count(array.members)}
     others = words.overrides_of({"randseed": randseed}, settings)
@@ -204,6 +209,7 @@ def compare_levels(
     _print(found, form, quiet=quiet)
     if any(entry.states for entry in found.entries):
         drawn.draw(found.chart, found.provenance(), quiet=quiet)
+    write_reports(report, lambda: _reported(found, form, entries, points), quiet=quiet)
     return _exit_code(found, points)
 
 
@@ -225,6 +231,27 @@ def _print(found: Comparison, form: Answer, *, quiet: bool) -> None:
     if not quiet:
         say("\n".join(f"note: {note}" for note in notes(found)))
         say(found.identity())
+
+
+def _reported(found: Comparison, form: Answer, entries: Sequence[Entry], points: int) -> Reported:
+    plans = [plan for entry in entries for plan in entry.plans.values()]
+
+    def prints() -> None:
+        note_assumed(plans[:1])
+        _print(found, Answer(full=form.full), quiet=False)
+        _exit_code(found, points)
+
+    return Reported(
+        title=f"Levels of {found.chosen.members} x {found.chosen.drive} compared",
+        verb="compare-levels",
+        prints=prints,
+        charts=[found.chart] if any(entry.states for entry in found.entries) else [],
+        provenance=found.provenance(),
+        identity=found.identity(),
+        captions=("Levels",),
+        record=found.to_dict(),
+        scenario=one_of(entries),
+    )
 
 
 def _exit_code(found: Comparison, points: int) -> Exit:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -12,6 +13,7 @@ import typer
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, say
 from drivelab.cli.pictures import Drawn
+from drivelab.cli.reports import Reported, write_reports
 from drivelab.cli.run_options import Form
 from drivelab.comparison.beside import Compared
 from drivelab.comparison.choice import JUDGED, Choice, chosen
@@ -20,14 +22,13 @@ from drivelab.records.model import BASES, FIGURES, Record
 from drivelab.report.csv_text import rows_csv
 from drivelab.report.plural import counted
 from drivelab.report.points_table import axis_text
+from drivelab.runs.result import UNNAMED
 
 JUDGEMENT_PANEL = "Figures and verdict"
 PLACES_PANEL = "Which points are compared"
 # Of facts that tell records apart, and of points without a counterpart, so many are named.
 _FACTS_MAX = 8
 _LONELY_MAX = 8
-# What a record is called whose scenario was typed.
-UNNAMED = "command line"
 # These tell one run from another and say nothing about it.
 _UNSPOKEN = {"scenario_hash", "time", "seed"}
 
@@ -151,8 +152,8 @@ class Judgement:
         )
 
 
-def show(found: Compared, form: Form, drawn: Drawn, *, quiet: bool) -> int:
-    """Print a comparison, draw it, and judge it."""
+def show(found: Compared, form: Form, drawn: Drawn, reports: Sequence[Path], *, quiet: bool) -> int:
+    """Print a comparison, draw it, report it, and judge it."""
     if form.as_json:
         emit_json(found.to_dict())
     elif form.as_csv:
@@ -164,7 +165,25 @@ def show(found: Compared, form: Form, drawn: Drawn, *, quiet: bool) -> int:
         for line in _lonely(found):
             say(line)
     drawn.draw(found.chart, found.provenance(), quiet=quiet)
+    write_reports(reports, lambda: _reported(found), quiet=quiet)
     return Exit.OK if found.verdict().holds else Exit.COMPARISON
+
+
+def _reported(found: Compared) -> Reported:
+    """A comparison as a report."""
+    names = [record.target or record.name or letter for letter, record in found.records.items()]
+    labels = [text for letter in found.records if (text := found.label(letter))]
+    told = labels if len(set(names)) == 1 and len(labels) == len(names) else names
+    about = f"{names[0]}: " if told is labels else ""
+    return Reported(
+        title=f"{about}{' and '.join(told)} compared",
+        verb="compare",
+        prints=lambda: _print(found, quiet=False),
+        charts=[found.chart],
+        provenance=found.provenance(),
+        identity="",
+        record=found.to_dict(),
+    )
 
 
 def _print(found: Compared, *, quiet: bool) -> None:

@@ -13,6 +13,7 @@ from drivelab.cli.groups import grouped
 from drivelab.cli.output import emit, emit_json, emit_table, say
 from drivelab.cli.pictures import Drawn
 from drivelab.cli.places import check_file, place
+from drivelab.cli.reports import Reports, check_reports
 from drivelab.cli.run_options import AsJson, Form
 from drivelab.host.files import write_text
 from drivelab.record_library.call import KINDS, Records, checked_export, of_file
@@ -230,17 +231,19 @@ def compare(
     judgement: Judgement,
     form: Form,
     drawn: Drawn,
+    report: Reports = [],  # noqa: B006 - typer wants a list, and nobody changes it
     where_kept: Where_ = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes")] = False,
 ) -> int:
     """Compare records of the library, as `drivelab compare` does files; a path or published:NAME may be among them."""
     form.check()
     drawn.check("-o")
+    check_reports(report)
     choice = judgement.choice()
     check_sources(records)
     with Records(where_kept) as found:
         comparison = found.compared(records, choice)
-    return show(comparison, form, drawn, quiet=quiet)
+    return show(comparison, form, drawn, report, quiet=quiet)
 
 
 @library.command("export")

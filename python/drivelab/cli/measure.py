@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +18,7 @@ from drivelab.cli.measure_ready import add_ready
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture, place
+from drivelab.cli.reports import Reported, Reports, check_reports, write_reports
 from drivelab.cli.run_options import Form, Pictures, Quiet
 from drivelab.errors import InputError
 from drivelab.host.files import make_folder, write_text
@@ -28,6 +29,7 @@ from drivelab.measuring.run import MeasuredResult
 from drivelab.measuring.silence import never_answered
 from drivelab.report.json_text import json_text
 from drivelab.report.points_table import points_csv
+from drivelab.report.sweep_summary import sentence
 from drivelab.scenarios.scenario import Source, read_source
 
 RUN = "run"
@@ -70,6 +72,7 @@ def run(
     form: Form,
     out: Annotated[list[Path], typer.Option(help="Folder for record.json", metavar="DIR", parser=place)] = [],  # noqa: B006
     output: Pictures = [],  # noqa: B006
+    report: Reports = [],  # noqa: B006
     metric: Metric = None,
     look: Look,
     quiet: Quiet = False,
@@ -81,13 +84,15 @@ def run(
     form.check()
     for path in output:
         check_picture("--output", path)
+    check_reports(report)
     check_look(look, pictures=bool(output))
-    check_shown(metric, pictures=bool(output), remedy=ASK_FOR_ONE)
+    check_shown(metric, pictures=bool(output or report), remedy=ASK_FOR_ONE)
     if load.direct not in {None, "0", "1"}:
         raise InputError(f"--direct {load.direct}: give 1, or 0 for the page cache")
     # It is about this machine's cache, and no key of a scenario.
     overrides = words.overrides_of({"name": name, **vars(load), "direct": None}, settings)
     source = Source("", "command line") if scenario is None else read_source(scenario, overrides)
+    said: list[str] = []
     ready = prepared(
         source,
         overrides,
@@ -96,7 +101,7 @@ def run(
         engine=engine,
         direct=load.direct != "0",
         **vars(course),
-        say=(lambda _text: None) if quiet else say,
+        say=_remembering(said, quiet=quiet),
         look=lambda checked: words.note_words(checked, source),
     )
     for folder in out:
@@ -108,7 +113,19 @@ def run(
     for note in summary.notes(result):
         say(note)
     _write(result, out, output, look, metric, quiet=quiet)
+    write_reports(report, lambda: _reported(result, metric, said), quiet=quiet)
     return exit_code(result)
+
+
+def _remembering(said: list[str], *, quiet: bool) -> Callable[[str], None]:
+    """Says a remark unless it is quiet, and keeps it for a report."""
+
+    def remark(text: str) -> None:
+        said.append(text)
+        if not quiet:
+            say(text)
+
+    return remark
 
 
 def _print(result: MeasuredResult, form: Form, *, quiet: bool) -> None:
@@ -122,6 +139,27 @@ def _print(result: MeasuredResult, form: Form, *, quiet: bool) -> None:
         emit_table(summary.costs_table(result.records))
         if not quiet:
             emit(f"\n{summary.condition(result)}\n{result.identity()}")
+
+
+def _reported(result: MeasuredResult, metric: str | None, said: Sequence[str]) -> Reported:
+    def prints() -> None:
+        _print(result, Form(), quiet=False)
+        for note in summary.notes(result):
+            say(note)
+
+    return Reported(
+        title=result.headline(),
+        verb="measure",
+        prints=prints,
+        charts=[lambda: result.chart(metric=metric)] if result.points else [],
+        provenance=result.provenance(),
+        identity=result.identity(),
+        captions=("Points", "Parts of the response time, and processor time"),
+        record=result.document(),
+        scenario=str(result.scenario().get("scenario", "")),
+        answer=list(filter(None, [sentence(result.records)])),
+        said=said,
+    )
 
 
 def _write(

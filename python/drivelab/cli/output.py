@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from drivelab import _core
@@ -27,6 +28,31 @@ if TYPE_CHECKING:
 
 OPTIONS: ContextVar[Collection[str]] = ContextVar("options", default=())
 """The options of the verb that runs."""
+ARGUMENTS: ContextVar[Sequence[str]] = ContextVar("arguments", default=())
+"""The arguments of the command that runs."""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What would be said on stderr."""
+
+    text: str
+
+
+Kept = list["str | Table | Remark"]
+"""What a verb prints, in its order: text and tables of stdout, remarks of stderr."""
+_KEPT: ContextVar[Kept | None] = ContextVar("kept", default=None)
+
+
+@contextmanager
+def kept() -> Iterator[Kept]:
+    """Keep what is printed within the block instead of printing it."""
+    found: Kept = []
+    before = _KEPT.set(found)
+    try:
+        yield found
+    finally:
+        _KEPT.reset(before)
 
 
 class ReaderGone(Exception):  # noqa: N818 - not an error: the reader has seen enough, as in `| head`
@@ -35,6 +61,9 @@ class ReaderGone(Exception):  # noqa: N818 - not an error: the reader has seen e
 
 def emit(text: str) -> None:
     """Put text on stdout, at once, so that a failure to write is noticed here and not at exit."""
+    if (keeping := _KEPT.get()) is not None:
+        keeping.append(as_typed(text))
+        return
     try:
         shown = visible(as_typed(text))
         sys.stdout.write(shown if shown.endswith("\n") else shown + "\n")
@@ -57,6 +86,9 @@ def emit_json(value: object) -> None:
 
 def emit_table(table: Table) -> None:
     """A table on stdout: with lines and colours on a terminal, plain where a program or a file reads."""
+    if (keeping := _KEPT.get()) is not None:
+        keeping.append(table)
+        return
     if not sys.stdout.isatty():
         emit(str(table))
         return
@@ -72,7 +104,12 @@ def emit_table(table: Table) -> None:
 
 
 def wrapped(text: str) -> str:
-    """A line of an answer, broken between words where it is wider than a screen; what goes on is set in."""
+    """A line of an answer, broken between words where it is wider than a screen; what goes on is set in.
+
+    What is kept is not broken: its reader has a width of its own.
+    """
+    if _KEPT.get() is not None:
+        return text
     return textwrap.fill(text, SCREEN, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
@@ -83,6 +120,9 @@ def as_typed(text: str) -> str:
 
 def say(text: str) -> None:
     """A remark to the person, on stderr."""
+    if (keeping := _KEPT.get()) is not None:
+        keeping.append(Remark(as_typed(text)))
+        return
     sys.stderr.write(visible(as_typed(text)) + "\n")
     sys.stderr.flush()
 

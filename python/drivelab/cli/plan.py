@@ -16,6 +16,7 @@ from drivelab.arrays.level import COPIES, GROUPS
 from drivelab.arrays.levels.compare import failure_texts
 from drivelab.arrays.plan.planned import KEYS, Plan, run
 from drivelab.arrays.plan.question import LEVELS, LIFE, MEMBERS
+from drivelab.arrays.simulation.example import one_of
 from drivelab.arrays.simulation.loads import KINDS, REQUESTS, WARM_UP
 from drivelab.cli import completion
 from drivelab.cli import workload_options as words
@@ -27,6 +28,7 @@ from drivelab.cli.groups import grouped, values
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say, wrapped
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture, place
+from drivelab.cli.reports import Make, Reported, Reports, check_reports, write_reports
 from drivelab.cli.run_options import AsCsv, AsJson, Pictures, Placement, Quiet, check_form
 from drivelab.report.csv_text import rows_csv
 from drivelab.report.plural import counted
@@ -186,6 +188,7 @@ class PlanPictures:
             parser=place,
         ),
     ] = field(default_factory=list)
+    report: Reports = field(default_factory=list)
     look: Look
 
     def check(self) -> None:
@@ -194,14 +197,12 @@ class PlanPictures:
             check_picture("--output", path)
         for path in self.tornado:
             check_picture("--tornado", path)
+        check_reports(self.report)
         check_look(self.look, pictures=bool(self.output or self.tornado), remedy=ASK_FOR_ONE)
 
     def draw(self, found: Plan, *, quiet: bool) -> None:
         """Write each picture that has something to show. Raises OutputError."""
-        for paths, chart, is_there in (
-            (self.output, cache(found.chart), any(one.is_simulated for one in found.candidates)),
-            (self.tornado, cache(found.tornado), any(one.is_told for one in found.assumptions)),
-        ):
+        for paths, (chart, is_there) in zip((self.output, self.tornado), _charts(found), strict=True):
             for path in paths:
                 if not is_there:
                     say(f"note: {path} is not drawn: there is nothing to show")
@@ -209,6 +210,14 @@ class PlanPictures:
                 draw(chart, path, found.provenance(), self.look)
                 if not quiet:
                     say(f"wrote {path}")
+
+
+def _charts(found: Plan) -> tuple[tuple[Make, bool], tuple[Make, bool]]:
+    """The charts of a plan, and whether each has something to show."""
+    return (
+        (cache(found.chart), any(one.is_simulated for one in found.candidates)),
+        (cache(found.tornado), any(one.is_told for one in found.assumptions)),
+    )
 
 
 @grouped
@@ -244,6 +253,7 @@ def plan(
         found = run(options, overrides, placement.workers, progress)
     _print(found, form, quiet=quiet)
     pictures.draw(found, quiet=quiet)
+    write_reports(pictures.report, lambda: _reported(found), quiet=quiet)
     return _exit_code(found)
 
 
@@ -277,6 +287,25 @@ def _print(found: Plan, form: Answer, *, quiet: bool) -> None:
         if form.with_notes:
             _note_assumed(found)
         say(found.identity())
+
+
+def _reported(found: Plan) -> Reported:
+    def prints() -> None:
+        _print(found, Answer(with_table=True, with_notes=True), quiet=False)
+        _exit_code(found)
+
+    shown = found.pick or next((one for one in found.candidates if one.entry.plans), None)
+    return Reported(
+        title="Which array to buy",
+        verb="plan",
+        prints=prints,
+        charts=[chart for chart, is_there in _charts(found) if is_there],
+        provenance=found.provenance(),
+        identity=found.identity(),
+        captions=("Candidates, the cheapest first", "Assumptions"),
+        record=found.to_dict(),
+        scenario=one_of([shown.entry] if shown else []),
+    )
 
 
 def _note_assumed(found: Plan) -> None:

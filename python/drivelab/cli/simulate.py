@@ -20,6 +20,7 @@ from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture
 from drivelab.cli.repetition import tell_repetition
+from drivelab.cli.reports import write_reports
 from drivelab.cli.run_options import Placement
 from drivelab.cli.simulate_notes import (
     note_cached,
@@ -43,6 +44,7 @@ from drivelab.cli.simulate_points import (
     note_uncut,
     note_unstruck,
 )
+from drivelab.cli.simulate_report import reported
 from drivelab.errors import UnfitError
 from drivelab.host.files import make_folder, write_text
 from drivelab.report import steady
@@ -59,6 +61,7 @@ from drivelab.scenarios.subject import subject_of
 if TYPE_CHECKING:
     import altair
 
+PLAIN = Form()
 Drawing = Callable[[], "altair.TopLevelMixin"]
 
 
@@ -120,6 +123,8 @@ def simulate(
     for path in _write(result, shown):
         if not quiet:
             say(f"wrote {path}")
+    prints = partial(_print_all, result, checked, source)
+    write_reports(shown.report, lambda: reported(result, shown, prints), quiet=quiet)
     code = _exit_code(result, len(checked), is_empty=is_empty)
     repeated = tell_repetition(source, checked, result, is_plain=form.is_plain, quiet=quiet)
     return repeated if code == Exit.OK else code
@@ -140,6 +145,17 @@ def _note(result: Result, checked: _core.Plan) -> None:
     note_unlogged(result)
     if unsteady := steady.note([point for point in result.points if point not in lost]):
         say(unsteady)
+
+
+def _print_all(result: Result, checked: _core.Plan, source: Source) -> None:
+    """Everything that a run prints for people, and every remark on it."""
+    words.note_words(checked, source)
+    note_skipped(checked)
+    note_assumed([checked])
+    _print(result, PLAIN, quiet=False, breakdown=True)
+    is_empty = tell_empty(result)
+    _note(result, checked)
+    _exit_code(result, len(checked), is_empty=is_empty)
 
 
 def _print(result: Result, form: Form, *, quiet: bool, breakdown: bool) -> None:

@@ -13,6 +13,7 @@ from drivelab import _core
 from drivelab.cli.chart_options import PICTURE_PANEL, Look, Metric, check_look, check_shown
 from drivelab.cli.groups import given
 from drivelab.cli.places import check_file, check_picture, place
+from drivelab.cli.reports import Reports, check_reports
 from drivelab.cli.run_options import check_form
 from drivelab.cli.workload_options import ARRAY_PANEL, TRACE_PANEL
 from drivelab.errors import InputError
@@ -145,6 +146,7 @@ class Shown:
     out: Annotated[
         list[Path], typer.Option(help="Folder for record.json and pictures", metavar="DIR", parser=place)
     ] = field(default_factory=list)
+    report: Reports = field(default_factory=list)
     chart: Annotated[
         list[Path], _picture("Draw rates and latency; of a single point, its response times")
     ] = field(default_factory=list)
@@ -199,6 +201,7 @@ class Shown:
     def check(self, checked: _core.Plan, *, elsewhere: bool) -> None:
         """Refuse what this plan cannot give, before anything runs. Raises InputError and OutputError."""
         self.log.check_points(checked)
+        check_reports(self.report)
         if self.capture is not None:
             check_file("--capture", self.capture)
             simulation.check_capture(self.capture, checked)
@@ -212,7 +215,7 @@ class Shown:
         _check_charts(self.breakdown_chart, self.over_time, checked)
         drawn = (self.chart, self.breakdown_chart, self.over_time, self.rebuild, self.log.timeline, self.out)
         check_look(self.look, pictures=any(drawn))
-        check_shown(self.metric, pictures=bool(self.chart or self.out))
+        check_shown(self.metric, pictures=bool(self.chart or self.out or self.report))
 
 
 def points_in_a_rebuild() -> int:

@@ -1,7 +1,7 @@
 """Opening a source named by the user: which kind of record a file is, and reading it.
 
 A source is a path, `-` for stdin, or `published:NAME` for a published table; `FORMAT:` before a path or `-` says which
-format of other tools it has. For a folder its `record.json` is read.
+format of other tools it has. For a folder its `record.json` is read, of a report the record in it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from drivelab.records import fio_runs, own, published
 from drivelab.records.formats import known, stored
 from drivelab.records.model import Record
 from drivelab.records.repair import documents, has_object
+from drivelab.report.document.embedded import unwrapped
 
 # A log of 100 000 commands is 60 MB of JSON.
 SIZE_MAX_BYTES = 512 * 2**20
@@ -35,6 +36,8 @@ _OTHERS = {
     "states": "durability",
     "parameters": "fit",
     "comparisons": "compare",
+    "candidates": "plan",
+    "answer": "answer",
 }
 
 
@@ -70,6 +73,7 @@ def open_document(source: str) -> Document:
         text, origin = sys.stdin.read(), "stdin"
     else:
         text, origin = read_text(_file(Path(place)), SIZE_MAX_BYTES, "record"), place
+    text = unwrapped(text, origin)
     if name or not has_object(text):
         of_tool = known.read(text, origin, name)
         if of_tool is not None:

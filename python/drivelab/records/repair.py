@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from drivelab.errors import InputError
+from drivelab.report.document.embedded import is_page
 from drivelab.report.plural import counted
 
 # A document starts at the beginning of a line.
@@ -53,6 +54,11 @@ class _Pairs:
 
 def documents(text: str, origin: str) -> Documents:
     """Every JSON object of a text. Raises InputError if there is none, or one is broken."""
+    if is_page(text):
+        raise InputError(
+            f"{origin}: it is a web page without a record, as charts are; `simulate --report` and other verbs write "
+            "pages that have their record in them"
+        )
     result, pairs = Documents(), _Pairs()
     decoder = json.JSONDecoder(object_pairs_hook=pairs.made, parse_constant=lambda _: None)
     outside, rest, line = "", text, 1

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 __all__ = ["Failure", "Point", "Result", "Skipped", "combined_digest", "mean_ns"]
 
 
+UNNAMED = "command line"
+"""The name of a scenario that was typed."""
+
+
 def mean_ns(point: Point) -> float:
     """The mean latency of a point at which something finished. Raises RunError."""
     mean = point["latency_ns"]["mean"]
@@ -249,6 +253,12 @@ class Result:
 
         named = title or self._title("over time")
         return drawn(lambda: charts.over_time(self.points, named, self._notes()), path, self.provenance)
+
+    def headline(self) -> str:
+        """The name of the scenario if it has one, and what was run."""
+        what = self.subject.title(self.fio) if self.subject else ""
+        name = "" if self.name == UNNAMED else self.name
+        return ": ".join(part for part in (name, what) if part) or self.name
 
     def _title(self, what: str = "") -> str | None:
         """Drive and workload; None where neither is known, so that the chart has its own title."""

@@ -15,6 +15,7 @@ from drivelab import _core
 from drivelab.errors import InputError, ref
 from drivelab.host.files import read_text
 from drivelab.report import toml_text
+from drivelab.report.document.embedded import SUFFIXES, is_page, unwrapped
 from drivelab.scenarios.scenario import Override, Source
 
 SIMULATED, MEASURED, EMULATED = "simulated", "measured", "emulated"
@@ -58,8 +59,8 @@ def place_of(axes: Mapping[str, Any]) -> str:
 
 
 def is_record(path: Path) -> bool:
-    """Whether a path is of JSON, by its name, or of a folder that `--out` has written."""
-    return path.suffix.lower() == ".json" or (path.is_dir() and (path / _IN_FOLDER).is_file())
+    """Whether a path is of JSON or of a report, by its name, or of a folder that `--out` has written."""
+    return path.suffix.lower() in {".json", *SUFFIXES} or (path.is_dir() and (path / _IN_FOLDER).is_file())
 
 
 def source_of(path: Path) -> Source:
@@ -70,7 +71,7 @@ def source_of(path: Path) -> Source:
 
 def source_in(json_text: str, path: Path) -> Source:
     """The scenario of a record that was read from a path. Raises InputError."""
-    document = _document(json_text, path)
+    document = _document(unwrapped(json_text, str(path)), path)
     text = document.get("scenario")
     if not isinstance(text, str):
         raise InputError(f"{path}: {_without_scenario(document)}")
@@ -94,6 +95,10 @@ def source_in(json_text: str, path: Path) -> Source:
 
 
 def _document(text: str, path: Path) -> dict[str, Any]:
+    if is_page(text):
+        raise InputError(
+            f"{path}: this is a web page without a record, as charts are; `simulate --report` writes one that has it"
+        )
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:

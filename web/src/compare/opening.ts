@@ -7,7 +7,7 @@ import type { Counts } from "./precision";
 import { driveOf } from "./settings";
 
 /** Other JSON of drivelab, by a key that nothing else has. */
-const OTHERS: Record<string, string> = { surface: "scan", demerit_ms: "validate", levels: "compare-levels", states: "durability", parameters: "fit" };
+const OTHERS: Record<string, string> = { surface: "scan", demerit_ms: "validate", levels: "compare-levels", states: "durability", parameters: "fit", candidates: "plan", answer: "answer" };
 
 /** The result of `drivelab compare --json`: it is shown as it is. */
 export interface Stored {

@@ -8,8 +8,27 @@ const LOGS = ["commands", "member_commands"];
 
 export type Read = { table: Table; note?: string } | { problem: string };
 
+/** The element of a report that has the record. In its text every `<` is written as an escape. */
+const OPENING = '<script type="application/json" id="drivelab-record">';
+const IS_PAGE = /^\s*<(?:!doctype\s+html|html)\b/i;
+
+/** The text of the record in a report, and any other text as it is. */
+function unwrapped(text: string, origin: string): { text: string } | { problem: string } {
+  if (!IS_PAGE.test(text)) return { text };
+  const begin = text.indexOf(OPENING);
+  if (begin < 0) return { problem: `${origin}: it is a web page without a record, as charts are; \`simulate --report\` and other verbs write pages that have their record in them` };
+  const end = text.indexOf("</script>", begin);
+  if (end < 0) return { problem: `${origin}: the report ends within its record; was it copied whole?` };
+  return { text: text.slice(begin + OPENING.length, end) };
+}
+
 /** The object of a text, or why there is none. */
 export function read(text: string, origin: string): Read {
+  const found = unwrapped(text, origin);
+  return "problem" in found ? found : object(found.text, origin);
+}
+
+function object(text: string, origin: string): Read {
   if (text.trim() === "") return { problem: `${origin}: it is empty; a record is JSON, as \`drivelab simulate --json\` or \`fio --output-format=json\` print it` };
   const begin = /^[ \t]*(?=\{)/m.exec(text);
   if (begin === null) {

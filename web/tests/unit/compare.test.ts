@@ -54,6 +54,13 @@ describe("points", () => {
 });
 
 describe("a file", () => {
+  const page = (inner: string) => `<!DOCTYPE html>\n<html lang="en"><body>\n<p>{ &quot;a&quot;: 2 }</p>\n${inner}\n</body></html>\n`;
+  const opening = '<script type="application/json" id="drivelab-record">';
+  it("may be a report with the record in it", () => expect(read(page(`${opening}{"name":"\\u003c/script>","points":[]}</script>`), "r.html")).toEqual({ table: { name: "</script>", points: [] } }));
+  it.each([
+    ["a page without a record", page("<style>\n{ }\n</style>"), "web page without a record"],
+    ["a report that was cut short", `${page("").slice(0, 40)}${opening}{"points":[`, "ends within its record"],
+  ])("%s is refused", (_, text, why) => expect(read(text, "r.html")).toMatchObject({ problem: expect.stringMatching(new RegExp(`^r.html: .*${why}`)) }));
   it("loses what only a log needs", () => expect(read('{"points": [{"iops": 1, "commands": [1], "member_commands": []}]}', "a")).toEqual({ table: { points: [{ iops: 1 }] } }));
   it("may have text in front", () => expect(read('fio: hm\n{"a": 1}', "a")).toMatchObject({ table: { a: 1 }, note: "text beside the JSON is left out: `fio: hm`" }));
   it.each([

@@ -21,7 +21,7 @@ export class RecordsRoom {
   private work: Promise<void> = Promise.resolve();
   private waiting = 0;
   private isLeft = false;
-  private readonly file = h("input", { type: "file", multiple: true, accept: ".json,application/json", change: () => this.take([...(this.file.files ?? [])]) });
+  private readonly file = h("input", { type: "file", multiple: true, accept: ".json,application/json,.html,text/html", change: () => this.take([...(this.file.files ?? [])]) });
   private readonly threshold = h("input", { type: "number", min: 0, step: "any", change: () => this.again() });
   private readonly drop = h("div", { class: "drop" });
   private readonly problems = h("ol", { class: "problems", "aria-label": "What is wrong", role: "alert" });
@@ -52,7 +52,7 @@ export class RecordsRoom {
       event.preventDefault();
       this.drop.classList.toggle("over", isOver);
     };
-    this.drop.append(field("Choose records, or drop them here", this.file, "JSON of drivelab simulate, measure, emulate or compare, and of fio 3"));
+    this.drop.append(field("Choose records, or drop them here", this.file, "JSON or reports of drivelab simulate, measure or compare; JSON of emulate and of fio 3"));
     for (const name of ["dragenter", "dragover"]) this.drop.addEventListener(name, over(true));
     this.drop.addEventListener("dragleave", over(false));
     this.drop.addEventListener("drop", (event) => {
