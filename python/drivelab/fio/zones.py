@@ -32,7 +32,9 @@ def zones_of(reader: Reader, built: Built, rw: str, notes: dict[str, None]) -> N
         if rw not in {"read", "randread"}:
             _one_copy(reader)
         if reader.job.get("ignore_zone_limits") is not None:
-            notes["ignore_zone_limits changes nothing: a drive closes a zone by itself where too many are open"] = None
+            notes[
+                "ignore_zone_limits changes nothing: a drive closes a zone by itself where too many are open"
+            ] = None
         if limits := [limit for limit in most if limit]:
             built.keys["max_open_zones"] = min(limits)
         if size is not None:
@@ -47,5 +49,6 @@ def _one_copy(reader: Reader) -> None:
     """Refuse copies: they would write the same zones, and know nothing of each other's pointers."""
     if reader.read("numjobs", values.whole, 1) != 1:
         reader.wrong(
-            reader.job.get("numjobs"), "copies would write the same zones; make jobs with an offset and a size each"
+            reader.job.get("numjobs"),
+            "copies would write the same zones; make jobs with an offset and a size each",
         )

@@ -36,7 +36,7 @@ fn a_job_writes_the_whole_zones_behind_the_conventional_ones() {
 #[test]
 fn a_range_and_a_limit_of_ones_own_are_kept() {
     let keys = "zonemode = \"zbd\"\nmax_open_zones = 5\noffset = \"64MiB\"\nsize = \"160MiB\"";
-    let plan = planned(&scenario(ZONES, keys));
+    let plan = planned(&scenario(ZONES, keys).replace("\"write\"", "\"randwrite\""));
     let job = &plan.points[0].setup.jobs[0];
     assert_eq!((job.first, job.count), (Lba::new(131_072), Sectors::new(327_680)));
     assert_eq!(job.zones.unwrap().open_most, 5);
@@ -57,7 +57,9 @@ fn conventional_zones_and_reads_need_no_mode() {
 
 #[test]
 fn the_job_file_of_fio_has_the_mode() {
-    let plan = planned(&scenario(ZONES, "zonemode = \"zbd\"\nmax_open_zones = 7"));
+    let plan = planned(
+        &scenario(ZONES, "zonemode = \"zbd\"\nmax_open_zones = 7").replace("\"write\"", "\"randwrite\""),
+    );
     let file = &plan.points[0].fio;
     assert!(file.contains("\nzonemode=zbd\nmax_open_zones=7\n"), "{file}");
 }
@@ -70,7 +72,7 @@ fn host_managed_drives_and_their_jobs_that_cannot_be() {
         ("writes anywhere", scenario(ZONES, "")),
         ("no such drive", scenario("", "zonemode = \"zbd\"")),
         ("open zones without the mode", scenario(ZONES, "size = \"48MiB\"\nmax_open_zones = 2")),
-        ("more open than the drive", zbd("max_open_zones = 13")),
+        ("more open than the drive", zbd("max_open_zones = 13").replace("\"write\"", "\"randwrite\"")),
         ("an offset within a zone", zbd("offset = \"100MiB\"")),
         ("a range that ends within a zone", zbd("offset = \"64MiB\"\nsize = \"20MiB\"")),
         ("a range of conventional zones", zbd("offset = \"16MiB\"\nsize = \"48MiB\"")),
@@ -78,6 +80,16 @@ fn host_managed_drives_and_their_jobs_that_cannot_be() {
         ("an I/O larger than a zone", zbd("bs = \"32MiB\"")),
         ("two copies", zbd("numjobs = 2")),
         ("two jobs", zbd("[workload.job.a]\n[workload.job.b]")),
+        ("another attribute", zbd("attribute = \"head-of-queue\"")),
+        ("a time for each byte", zbd("submit = { rate = \"1GB/s\" }")),
+        ("partly random", zbd("percentage_random = \"50%\"").replace("\"write\"", "\"randwrite\"")),
+        ("open zones of a sequential job", zbd("max_open_zones = 2")),
+        (
+            "more open than the drive, of two jobs",
+            zbd(
+                "[workload.job.a]\nrw = \"randwrite\"\nsize = \"160MiB\"\n[workload.job.b]\nrw = \"randwrite\"\noffset = \"320MiB\""
+            )
+        ),
         ("a zone of nothing", of("host_managed = { zone = \"0B\" }")),
         ("a zone larger than the drive", of("host_managed = { zone = \"2GB\" }")),
         ("too many zones", of("host_managed = { zone = \"512B\" }").replace("1953125", "8000000")),

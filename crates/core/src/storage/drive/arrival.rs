@@ -31,14 +31,11 @@ impl Drive {
         if let Some(refusal) = self.tasks.refusal(command, name) {
             return Err(self.refuse(context, name, refusal));
         }
-        if let Some(outcome) = self.zones.as_ref().and_then(|zones| zones.refusal(command)) {
-            return Err(outcome);
-        }
         let begun = self.tasks.begin(command, name, submitted, context.now);
         let (slot, enabled) = begun.ok_or(Outcome::Full)?;
         context.in_drives.add_one(context.now);
         if let Some(zones) = &mut self.zones {
-            zones.accept(command);
+            zones.arrive(command, slot);
         }
         if self.mechanics.draws() {
             self.tasks[slot].drawn_as = context.commands.id_of(command.id);
@@ -109,6 +106,10 @@ impl Drive {
         (flight.state, flight.link.call, flight.media.sought) = (TaskState::Serving, call, first);
         flight.link.last_steps = last_steps;
         flight.breakdown.queue = now - flight.accepted;
+        if self.zones.as_mut().is_some_and(|zones| zones.take_refused(slot)) {
+            self.tasks[slot].outcome = Outcome::Unaligned;
+            return self.flushed(context, slot);
+        }
         if takes {
             return self.write_back(context, slot);
         }

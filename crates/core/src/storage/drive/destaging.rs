@@ -146,7 +146,7 @@ impl Drive {
         waits
     }
 
-    /// Everything that a FLUSH asks for is on the media.
+    /// Everything that a FLUSH asks for is on the media, or a command is refused: neither needs the mechanism.
     pub(super) fn flushed(&mut self, context: &mut Context, slot: SlotIndex) {
         let now = context.now;
         let service = self.mechanics.begin_service(Served::Buffered, now);

@@ -4,8 +4,12 @@
 //! written at their write pointer and nowhere else; the host moves a pointer back to the start of its zone with a reset.
 //! A read may go anywhere: behind a write pointer the drive reads as it does before it (URSWRZ).
 //!
+//! A write that is refused costs the firmware's time and nothing else; real drives then also end the commands of their queue
+//! (NCQ), which is left out here.
+//!
 //! A pointer moves when the drive accepts a write, not when it is on the media: the host keeps the writes of a zone in order.
 //! Source: INCITS 536, Zoned Block Commands (ZBC): 4.4 and 4.5.
+use super::queue::SlotIndex;
 use crate::command::{Access, Command, Outcome};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -97,13 +101,15 @@ pub struct Zones {
     params: ZonesParams,
     /// Of each zone the sectors that are written; of conventional ones nothing is kept.
     written: Vec<u64>,
+    /// The commands that are refused when the firmware picks them up.
+    refused: Vec<SlotIndex>,
 }
 
 impl Zones {
     /// All zones are empty.
     pub fn new(params: ZonesParams, capacity: Sectors) -> Self {
         let zones = params.count(capacity) as usize;
-        Zones { params, written: vec![0; zones] }
+        Zones { params, written: vec![0; zones], refused: Vec::new() }
     }
 
     /// How the drive is cut.
@@ -150,6 +156,23 @@ impl Zones {
         }
         let begins = if command.resets_zone() { Some(Lba::new(zone * size)) } else { self.pointer(zone) };
         (zone != last || begins != Some(command.first)).then_some(Outcome::Unaligned)
+    }
+
+    /// A command arrives at the drive in this slot: the pointer moves, or the command is to be refused.
+    pub(super) fn arrive(&mut self, command: &Command, slot: SlotIndex) {
+        // The one that was here before may have been aborted.
+        self.take_refused(slot);
+        if self.refusal(command).is_some() {
+            self.refused.push(slot);
+        } else {
+            self.accept(command);
+        }
+    }
+
+    /// Whether the command in this slot is refused.
+    pub(super) fn take_refused(&mut self, slot: SlotIndex) -> bool {
+        let at = self.refused.iter().position(|&refused| refused == slot);
+        at.map(|at| self.refused.swap_remove(at)).is_some()
     }
 
     /// Moves the pointer of the zone to the end of an accepted write.

@@ -75,3 +75,76 @@ fn every_zone_is_written_in_order_by_every_policy() {
         }
     }
 }
+
+/// The first of `elevator`'s requests, and which commands it carries.
+fn next(elevator: &mut Elevator, now: Instant) -> Option<(Command, Vec<u64>)> {
+    let request = elevator.next(now)?;
+    let members = elevator.merged(request.tag).map(|command| command.id).collect();
+    Some((request, members))
+}
+
+fn done(elevator: &mut Elevator, request: &Command, now: Instant) {
+    let (id, tag, outcome) = (request.id, request.tag, Outcome::Done);
+    let times = (now, now);
+    let completion = Completion {
+        id,
+        initiator: 0,
+        tag,
+        outcome,
+        submitted: times.0,
+        completed: times.1,
+        breakdown: Breakdown::default(),
+    };
+    elevator.completed(&completion, |_, _| ());
+}
+
+fn behind_one_write(order: ElevatorOrder) -> (Elevator, Command) {
+    let params = ElevatorParams { depth: 8, merge_limit: Some(Sectors::new(64)), ..params(order) };
+    let mut elevator = Elevator::new(&params).with_zones(ZONES, params.merge_limit);
+    elevator.submit(Instant::ZERO, Command::new(0, Access::Write, Lba::new(64), Sectors::new(8)));
+    let (first, _) = next(&mut elevator, Instant::ZERO).unwrap();
+    (elevator, first)
+}
+
+#[test]
+fn a_write_does_not_pass_an_older_read_as_part_of_another_one() {
+    let (mut elevator, first) = behind_one_write(ElevatorOrder::CLook);
+    let now = Instant::ZERO;
+    elevator.submit(now, Command::new(1, Access::Write, Lba::new(72), Sectors::new(8)));
+    elevator.submit(now, Command::new(2, Access::Read, Lba::new(80), Sectors::new(8)));
+    elevator.submit(now, Command::new(3, Access::Write, Lba::new(80), Sectors::new(8)));
+    elevator.submit(now, Command::new(4, Access::Write, Lba::new(88), Sectors::new(8)));
+    let (read, _) = next(&mut elevator, now).unwrap();
+    assert_eq!(read.id, 2);
+    done(&mut elevator, &first, now);
+    let (second, members) = next(&mut elevator, now).unwrap();
+    assert_eq!(members, [1]);
+    done(&mut elevator, &second, now);
+    assert_eq!(next(&mut elevator, now), None, "the read is not done");
+    done(&mut elevator, &read, now);
+    assert_eq!(next(&mut elevator, now).unwrap().1, [3, 4]);
+}
+
+#[test]
+fn a_write_across_the_end_of_its_zone_fails_alone() {
+    let (mut elevator, first) = behind_one_write(ElevatorOrder::Noop);
+    let now = Instant::ZERO;
+    elevator.submit(now, Command::new(1, Access::Write, Lba::new(72), Sectors::new(50)));
+    elevator.submit(now, Command::new(2, Access::Write, Lba::new(122), Sectors::new(10)));
+    done(&mut elevator, &first, now);
+    assert_eq!(next(&mut elevator, now).unwrap().1, [1]);
+}
+
+#[test]
+fn a_write_that_goes_ahead_of_all_ends_no_other_ones_turn() {
+    let (mut elevator, first) = behind_one_write(ElevatorOrder::Noop);
+    let now = Instant::ZERO;
+    let ahead = Command::new(1, Access::Write, Lba::new(72), Sectors::new(8));
+    elevator.submit(now, Command { attribute: drivelab_core::Attribute::HeadOfQueue, ..ahead });
+    elevator.submit(now, Command::new(2, Access::Write, Lba::new(80), Sectors::new(8)));
+    let (ahead, _) = next(&mut elevator, now).unwrap();
+    done(&mut elevator, &ahead, now);
+    assert_eq!(next(&mut elevator, now), None, "the first write is still out");
+    done(&mut elevator, &first, now);
+    assert_eq!(next(&mut elevator, now).unwrap().1, [2]);
+}
