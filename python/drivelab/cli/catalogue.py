@@ -31,7 +31,7 @@ def catalogue(
         Medium | None,
         typer.Option(
             "--kind",
-            help="Only drives of this kind: conventional (cmr), shingled (smr), shingled and host-managed (hm-smr), or flash",
+            help="Only drives of this kind: conventional (cmr), shingled (smr), host-managed (hm-smr), or flash",
         ),
     ] = None,
     year: Annotated[

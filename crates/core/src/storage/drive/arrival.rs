@@ -80,8 +80,8 @@ impl Drive {
     /// The command may begin: the firmware picks it up, one command at a time.
     #[inline(always)]
     fn pick_up(&mut self, context: &mut Context, slot: SlotIndex) {
-        if self.flash.is_some() {
-            return self.pick_up_for_dies(context, slot);
+        if self.flash.is_some() || self.is_refused(slot) {
+            return self.pick_up_without_arm(context, slot);
         }
         let now = context.now;
         let command = &self.tasks[slot].command;
@@ -106,10 +106,6 @@ impl Drive {
         (flight.state, flight.link.call, flight.media.sought) = (TaskState::Serving, call, first);
         flight.link.last_steps = last_steps;
         flight.breakdown.queue = now - flight.accepted;
-        if self.zones.as_mut().is_some_and(|zones| zones.take_refused(slot)) {
-            self.tasks[slot].outcome = Outcome::Unaligned;
-            return self.flushed(context, slot);
-        }
         if takes {
             return self.write_back(context, slot);
         }
@@ -132,6 +128,29 @@ impl Drive {
             _ if access == Access::Flush => self.flushed(context, slot),
             _ => self.enqueue(context, slot),
         }
+    }
+
+    /// Whether a write is not at the pointer of its zone.
+    #[inline(always)]
+    fn is_refused(&mut self, slot: SlotIndex) -> bool {
+        self.zones.as_mut().is_some_and(|zones| zones.take_refused(slot))
+    }
+
+    /// The command of a flash drive goes to its dies; one that is refused ends after the firmware's time.
+    #[cold]
+    fn pick_up_without_arm(&mut self, context: &mut Context, slot: SlotIndex) {
+        if self.flash.is_some() {
+            return self.pick_up_for_dies(context, slot);
+        }
+        let now = context.now;
+        let answer = BufferAnswer { cover: Cover::Miss, takes: false, continues: false };
+        let command = &self.tasks[slot].command;
+        let PickedUp { ready, last_steps, .. } = self.firmware.pick_up(&self.model, command, answer, now);
+        let flight = &mut self.tasks[slot];
+        (flight.arrived, flight.ready, flight.outcome) = (now, ready, Outcome::Unaligned);
+        flight.link.last_steps = last_steps;
+        flight.breakdown.queue = now - flight.accepted;
+        self.flushed(context, slot);
     }
 
     /// The command needs the mechanism: it joins what the mechanism is serving, or is queued.
