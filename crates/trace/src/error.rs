@@ -50,6 +50,16 @@ pub enum TraceError {
         key!("trace.format"), lenient = LENIENT
     )]
     Malformed { line: u64, fault: Fault },
+    /// A line that does not fit the described columns.
+    #[error(
+        "line {line}: {fault}; {} describes every column, with - for one that does not matter, or leave such lines out \
+         with {lenient}",
+        key!("trace.columns"), lenient = LENIENT
+    )]
+    Undescribed { line: u64, fault: Fault },
+    /// What no request of the trace has, and the remedy.
+    #[error("line {line}: {what}")]
+    Lacking { line: u64, what: &'static str },
     #[error("header: {fault}")]
     Header { fault: Fault },
     #[error("record {record}: {fault}")]

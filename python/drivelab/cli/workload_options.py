@@ -164,6 +164,12 @@ class Replay:
     trace_format: Annotated[str | None, _option("Its format, if it is not detected", "NAME", TRACE_PANEL)] = (
         None
     )
+    trace_columns: Annotated[
+        str | None,
+        _option(
+            "Its columns, if it is in none of the formats: time:ms,offset:bytes,size:sectors,op,-", "LIST", TRACE_PANEL
+        ),
+    ] = None
     trace_device: Annotated[str | None, _option("Replay only this device", "NAME", TRACE_PANEL)] = None
     scale_time: Annotated[
         str | None, _option("Factor for its times: 0.5 is twice the speed", "FACTOR", TRACE_PANEL)

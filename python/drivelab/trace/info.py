@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _DEVICES_SHOWN = 10
 _NOT_FIGURES = frozenset(
-    ["problems", "device_list", "locality.distances", "sizes.read", "sizes.write", "responses"]
+    ["problems", "notes", "device_list", "locality.distances", "sizes.read", "sizes.write", "responses"]
     + [f"responses.{kind}" for kind in ("read", "write", "other")]
 )
 """Lists, and groups of figures, which stand under their own names where the trace has nothing of them."""
@@ -51,6 +51,8 @@ class Info:
             found.append(_devices(self.figures))
         if self.figures["problems"]:
             found.append(_problems(self.figures))
+        if self.figures.get("notes"):
+            found.append(Table(["note"], [[Cell(note)] for note in self.figures["notes"]], left=frozenset({0})))
         return found
 
     def provenance(self) -> dict[str, Any]:

@@ -68,6 +68,8 @@ section! {
         file: Name = "",
         /// Its format, by a name of `drivelab trace`.
         format: Name = "found by its first lines",
+        /// The columns of a text in none of these formats, in the words of `drivelab trace --columns`.
+        columns: Name = "those of its format",
         /// The only device whose requests are replayed, as the trace names it; `"*"` for those of all devices, at their
         /// own addresses on the one target.
         device: DeviceName = "the one that it has",
