@@ -69,7 +69,7 @@ pub enum TraceError {
     #[error("there is no request in it")]
     Empty,
     /// The first line, and its fault in the only format with that number of fields.
-    #[error("no known format: the first line is \"{0}\"{1}; give {key} if it is one of {names}", key = key!("trace.format", "NAME"), names = crate::format::names())]
+    #[error("no known format: the first line is \"{0}\"{1}; give {key} if it is one of {names}, or describe its columns with {columns}", key = key!("trace.format", "NAME"), names = crate::format::names(), columns = key!("trace.columns"))]
     Unknown(String, String),
     #[error("no known binary format; give {key} if it is one of {names}", key = key!("trace.format", "NAME"), names = crate::format::names())]
     UnknownBinary,

@@ -51,8 +51,6 @@ class Info:
             found.append(_devices(self.figures))
         if self.figures["problems"]:
             found.append(_problems(self.figures))
-        if self.figures.get("notes"):
-            found.append(Table(["note"], [[Cell(note)] for note in self.figures["notes"]], left=frozenset({0})))
         return found
 
     def provenance(self) -> dict[str, Any]:
@@ -147,6 +145,7 @@ def _summary(found: Mapping[str, Any]) -> Table:
         rows.append(
             ("depth", f"mean {_figure(responses['mean_depth'])}, most {_figure(responses['max_depth'], ',')}")
         )
+    rows += [("note", note) for note in found.get("notes", [])]
     return Table(
         ["figure", "value"], [[Cell(name), Cell(text)] for name, text in rows], left=frozenset({0, 1})
     )

@@ -46,7 +46,7 @@ class Reading:
     sort: bool = False
     """Sort the requests by time."""
     columns: str | None = None
-    """The columns of a text in none of the formats, or a TOML file that has them: `time:ms,offset:bytes,size:bytes,op`."""
+    """The columns of a text in none of the formats (`time:ms,offset:bytes,size:bytes,op`), or a TOML file of them."""
 
 
 def traces_of(names: Sequence[str | Path]) -> list[list[Path]]:
@@ -133,7 +133,7 @@ def reading_options(reading: Reading) -> dict[str, Any]:
 
 
 def columns_of(text: str | None) -> str | None:
-    """A description of columns: `text` itself, or the key `columns` of the TOML file that it names. Raises InputError."""
+    """A description of columns: `text`, or the key `columns` of the TOML file that it names. Raises InputError."""
     if text is None or not text.endswith(".toml"):
         return text
     try:

@@ -100,7 +100,7 @@ pub fn fed(
     let request = TraceRequest {
         file: file.value.0.clone(),
         format: given(raw.format.as_ref()).map(|name| name.0),
-        columns: given(raw.columns.as_ref()).map(|name| name.0),
+        columns: given(raw.columns.as_ref()).map(|columns| columns.0),
         device: given(raw.device.as_ref()).map(|name| name.0),
         pace,
         scale_time,

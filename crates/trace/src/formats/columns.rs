@@ -96,13 +96,16 @@ impl Columns {
             columns.list[columns.count] = found;
             columns.count += 1;
         }
-        let kinds: [(&str, fn(&Column) -> bool); 4] = [
-            ("time", |column| matches!(column, Column::Time(_))),
-            ("offset", |column| matches!(column, Column::Offset(_))),
-            ("size", |column| matches!(column, Column::Size(_))),
-            ("op", |column| matches!(column, Column::Operation(_))),
+        let needed = [
+            ("time", Column::Time(0)),
+            ("offset", Column::Offset(0)),
+            ("size", Column::Size(0)),
+            ("op", Column::Operation(None)),
         ];
-        let missing = kinds.iter().find(|(_, is_it)| !columns.list.iter().any(is_it));
+        let has = |kind: &Column| {
+            columns.list.iter().any(|column| core::mem::discriminant(column) == core::mem::discriminant(kind))
+        };
+        let missing = needed.iter().find(|(_, kind)| !has(kind));
         match missing {
             Some((name, _)) => {
                 Err(wrong(text, &format!("{name} is missing, without which there is no request")))
