@@ -76,6 +76,11 @@ def test_a_device_that_the_trace_has_not_is_an_error_that_lists_those_it_has(run
             "line 2: 2 fields, and a request has 5; give --trace-format if",
         ),
         ("\n\n  \n", (), "there is no request in it"),
+        (
+            "0,1,4096,R,1.0\n",
+            ("--trace-columns", "device,offset:sectors,size:bytes,op,time"),
+            "time has no unit; give one of s, ms, us, ns and 100ns, as in time:ms",
+        ),
         ("hello\nworld\n", (), "give --trace-format NAME if it is one of"),
     ],
 )

@@ -358,6 +358,12 @@ info tar
 info cut.gz
 info a.spc --format nix
 info a.spc --format iolog
+info a.spc --columns time:s,offset:bytes,size:bytes
+info a.spc --columns time:s,offset,size:bytes,op
+info a.spc --columns time:s,offset:bytes,size:bytes,op
+info a.spc --columns time:s,offset:bytes,size:bytes,op --format spc
+info iosnoop
+info biosnoop.bt
 info a.spc --time-unit h
 info a.spc --device-size 8
 info a.spc --device-size 8KiB
@@ -401,6 +407,8 @@ def test_every_mistake_is_told_with_its_remedy(run, spc, tmp_path):
     (tmp_path / "prose").write_text("to be or not\nto be\n")
     (tmp_path / "empty").write_text("")
     (tmp_path / "old.msr").write_text("12816637200306162900,hm,0,Read,0,4096,10\n")
+    (tmp_path / "iosnoop").write_text("COMM PID TYPE DEV BLOCK BYTES LATms\nfio 7 R 8,0 8 512 0.2\n")
+    (tmp_path / "biosnoop.bt").write_text("TIME(ms)  DISK  COMM  PID  LAT(ms)\n611  sda  fio  7  10\n")
     (tmp_path / "tar").write_bytes(b"a" * 257 + b"ustar" + bytes(250))
     (tmp_path / "cut.gz").write_bytes(gzip.compress(SPC.encode(), mtime=0)[:-20])
     before = sorted(tmp_path.iterdir())

@@ -3,6 +3,7 @@ use drivelab_core::digest::Digest;
 use drivelab_nbd::in_words;
 use drivelab_scenario::{RemapRequest, TraceFound, TraceRequest};
 use drivelab_simulate::recorded::{Replayed, Replaying};
+use drivelab_trace::formats::columns::Columns;
 use drivelab_trace::shape::Remap;
 use drivelab_trace::{Format, Options, Reader, TraceError};
 use drivelab_units::key;
@@ -116,6 +117,7 @@ fn options(request: &TraceRequest) -> Result<Options, TraceError> {
     let format = request.format.as_ref().filter(|_| among.is_empty()).map(named).transpose()?;
     Ok(Options {
         format,
+        columns: request.columns.as_deref().map(Columns::parse).transpose()?,
         among,
         is_lenient: request.is_lenient,
         is_sorted: request.is_sorted,

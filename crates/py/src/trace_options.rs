@@ -1,4 +1,5 @@
 //! How a trace is read and reshaped, as Python passes it: texts with their units.
+use drivelab_trace::formats::columns::Columns;
 use drivelab_trace::shape::{Remap, Shape};
 use drivelab_trace::{Format, Options, TraceError};
 use drivelab_units::{Given, key, parse};
@@ -9,6 +10,7 @@ use pyo3::prelude::*;
 #[pyo3(from_item_all)]
 pub struct ReadOptions {
     format: Option<String>,
+    columns: Option<String>,
     pub lenient: bool,
     read_flag: Option<u8>,
     time_unit: Option<String>,
@@ -56,6 +58,7 @@ impl ReadOptions {
         let format = self.format.as_ref().filter(|_| among.is_empty());
         Ok(Options {
             format: format.map(named).transpose()?,
+            columns: self.columns.as_deref().map(Columns::parse).transpose()?,
             among,
             is_lenient: self.lenient,
             read_flag: self.read_flag,

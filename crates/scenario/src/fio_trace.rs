@@ -46,6 +46,9 @@ fn options(raw: &TraceRaw) -> String {
     if let Some(format) = given(raw.format.as_ref()) {
         let _ = write!(out, " --format {}", word(&format.0));
     }
+    if let Some(columns) = given(raw.columns.as_ref()) {
+        let _ = write!(out, " --columns {}", word(&columns.0));
+    }
     if given(raw.lenient.as_ref()).unwrap_or(false) {
         out.push_str(" --lenient");
     }

@@ -5,10 +5,10 @@
 //! the lines, or the meaning of 0 and 1 is ambiguous, an error asks for an option.
 use crate::error::TraceError;
 use crate::format::Format;
-use crate::formats::blkparse::{Parsed, Parser};
 use crate::formats::blktrace::is_little_endian;
+use crate::formats::event_text::Parsed;
 use crate::formats::lined::Context;
-use crate::formats::{line_parser, native};
+use crate::formats::{event_parser, line_parser, native};
 use crate::lines::Fault;
 use crate::reader::{Options, PEEKED_BYTES};
 use drivelab_units::{Given, key};
@@ -93,12 +93,12 @@ fn text(first: &[u8], options: &Options) -> Result<Format, TraceError> {
         return Err(TraceError::Empty);
     }
     // Lines that a format cannot parse; the reader reports them or leaves them out.
-    let found: Vec<(usize, Format)> = Format::ALL
-        .into_iter()
-        .filter(|&format| options.is_allowed(format))
-        .filter_map(|format| Some((wrong(format, &lines, options)?, format)))
-        .filter(|(wrong, _)| wrong * 2 < filled)
-        .collect();
+    let mut found: Vec<(usize, Format)> = Vec::new();
+    for format in Format::ALL.into_iter().filter(|&format| options.is_allowed(format)) {
+        if let Some(wrong) = wrong(format, &lines, options)?.filter(|wrong| wrong * 2 < filled) {
+            found.push((wrong, format));
+        }
+    }
     let least = found.iter().map(|(wrong, _)| *wrong).min().unwrap_or(0);
     let candidates: Vec<Format> =
         found.into_iter().filter(|(wrong, _)| *wrong == least).map(|(_, format)| format).collect();
@@ -111,12 +111,13 @@ fn text(first: &[u8], options: &Options) -> Result<Format, TraceError> {
     }
 }
 
-/// The number of lines that a format cannot parse; `None` if it can parse none of them.
-fn wrong(format: Format, lines: &[&[u8]], options: &Options) -> Option<usize> {
+/// The number of lines that a format cannot parse; `None` if it can parse none of them. An error if a title says that the
+/// trace lacks what a request needs.
+fn wrong(format: Format, lines: &[&[u8]], options: &Options) -> Result<Option<usize>, TraceError> {
     let plain = lines.iter().enumerate().filter(|(_, line)| !line.trim_ascii().is_empty());
+    let unit_ns = options.unit_ns.unwrap_or(format.unit_ns());
     let (mut right, mut wrong) = (0, 0);
-    if format == Format::Blkparse {
-        let mut parser = Parser { devices: Default::default(), unit_ns: 1_000_000_000 };
+    if let Some(mut parser) = event_parser(format, unit_ns) {
         for (_, line) in plain {
             match parser.line(line) {
                 // The lines after the summary's beginning are no events.
@@ -126,19 +127,19 @@ fn wrong(format: Format, lines: &[&[u8]], options: &Options) -> Option<usize> {
                 Err(_) => wrong += 1,
             }
         }
-        return (right > 0).then_some(wrong);
+        return Ok((right > 0).then_some(wrong));
     }
-    let mut parser = line_parser(format)?;
-    let unit_ns = options.unit_ns.unwrap_or(format.unit_ns());
+    let Some(mut parser) = line_parser(format) else { return Ok(None) };
     let mut context = Context { unit_ns, ..Context::default() };
     for (at, line) in plain {
         context.line = at as u64 + 1;
         match parser.line(line, &mut context) {
             Ok(_) => right += 1,
+            Err(Fault::Lacks(what)) => return Err(TraceError::Lacking { line: context.line, what }),
             Err(_) => wrong += 1,
         }
     }
-    (right > 0).then_some(wrong)
+    Ok((right > 0).then_some(wrong))
 }
 
 fn unknown(lines: &[&[u8]]) -> TraceError {
@@ -152,8 +153,9 @@ fn unknown(lines: &[&[u8]]) -> TraceError {
 fn nearest(line: &[u8]) -> String {
     let mut found = Vec::new();
     for format in Format::ALL {
-        // The fault of an iolog's first line applies to any text.
-        if matches!(format, Format::Iolog2 | Format::Iolog3) {
+        // The faults of an iolog's first line, and of formats of any number of fields, apply to any text.
+        let is_any = matches!(format, Format::Fiu | Format::Biosnoop | Format::Iosnoop | Format::Etw);
+        if is_any || matches!(format, Format::Iolog2 | Format::Iolog3) {
             continue;
         }
         let Some(mut parser) = line_parser(format) else { continue };

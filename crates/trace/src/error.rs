@@ -50,6 +50,16 @@ pub enum TraceError {
         key!("trace.format"), lenient = LENIENT
     )]
     Malformed { line: u64, fault: Fault },
+    /// A line that does not fit the described columns.
+    #[error(
+        "line {line}: {fault}; {} describes every column, with - for one that does not matter, or leave such lines out \
+         with {lenient}",
+        key!("trace.columns"), lenient = LENIENT
+    )]
+    Undescribed { line: u64, fault: Fault },
+    /// What no request of the trace has, and the remedy.
+    #[error("line {line}: {what}")]
+    Lacking { line: u64, what: &'static str },
     #[error("header: {fault}")]
     Header { fault: Fault },
     #[error("record {record}: {fault}")]
@@ -59,7 +69,7 @@ pub enum TraceError {
     #[error("there is no request in it")]
     Empty,
     /// The first line, and its fault in the only format with that number of fields.
-    #[error("no known format: the first line is \"{0}\"{1}; give {key} if it is one of {names}", key = key!("trace.format", "NAME"), names = crate::format::names())]
+    #[error("no known format: the first line is \"{0}\"{1}; give {key} if it is one of {names}, or describe its columns with {columns}", key = key!("trace.format", "NAME"), names = crate::format::names(), columns = key!("trace.columns"))]
     Unknown(String, String),
     #[error("no known binary format; give {key} if it is one of {names}", key = key!("trace.format", "NAME"), names = crate::format::names())]
     UnknownBinary,

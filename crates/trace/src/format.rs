@@ -20,10 +20,18 @@ pub enum Format {
     Vscsi1,
     Vscsi2,
     VscsiCsv,
+    Fiu,
+    Biosnoop,
+    Iosnoop,
+    Ftrace,
+    Etw,
+    /// A text whose columns the options describe.
+    Columns,
 }
 
 impl Format {
-    pub const ALL: [Format; 16] = [
+    /// The formats that have a name to ask for.
+    pub const ALL: [Format; 21] = [
         Format::Drivelab,
         Format::Iolog2,
         Format::Iolog3,
@@ -40,6 +48,11 @@ impl Format {
         Format::Vscsi1,
         Format::Vscsi2,
         Format::VscsiCsv,
+        Format::Fiu,
+        Format::Biosnoop,
+        Format::Iosnoop,
+        Format::Ftrace,
+        Format::Etw,
     ];
 
     /// The formats that can be written.
@@ -71,6 +84,12 @@ impl Format {
             Format::Vscsi1 => "vscsi1",
             Format::Vscsi2 => "vscsi2",
             Format::VscsiCsv => "vscsi-csv",
+            Format::Fiu => "fiu",
+            Format::Biosnoop => "biosnoop",
+            Format::Iosnoop => "iosnoop",
+            Format::Ftrace => "ftrace",
+            Format::Etw => "etw",
+            Format::Columns => "columns",
         }
     }
 
@@ -88,6 +107,8 @@ impl Format {
             "vscsi-v1" | "cloudphysics-v1" => Format::Vscsi1,
             "vscsi-v2" | "cloudphysics-v2" => Format::Vscsi2,
             "cloudphysics-csv" => Format::VscsiCsv,
+            "trace-cmd" => Format::Ftrace,
+            "xperf" => Format::Etw,
             "own" => Format::Drivelab,
             _ => return Format::ALL.into_iter().find(|format| format.name() == plain),
         };
@@ -110,18 +131,24 @@ impl Format {
     /// The default unit of times of this format in nanoseconds.
     pub const fn unit_ns(self) -> u64 {
         match self {
-            Format::Drivelab | Format::Blktrace | Format::Mqsim => 1,
+            Format::Drivelab | Format::Blktrace | Format::Mqsim | Format::Fiu | Format::Columns => 1,
             Format::Msr => 100,
             Format::Iolog2
             | Format::Iolog3
             | Format::DisksimValidate
             | Format::Alibaba
+            | Format::Etw
             | Format::Vscsi1
             | Format::Vscsi2 => 1_000,
             Format::Disksim => 1_000_000,
-            Format::Blkparse | Format::Systor | Format::Spc | Format::Tencent | Format::VscsiCsv => {
-                1_000_000_000
-            }
+            Format::Blkparse
+            | Format::Systor
+            | Format::Spc
+            | Format::Tencent
+            | Format::VscsiCsv
+            | Format::Biosnoop
+            | Format::Iosnoop
+            | Format::Ftrace => 1_000_000_000,
         }
     }
 

@@ -32,7 +32,11 @@ pub enum Fault {
     Time,
     #[error("{0}")]
     Layout(&'static str),
+    /// What no request of the trace has, and the remedy: leaving out lines does not help.
+    #[error("{0}")]
+    Lacks(&'static str),
 }
+
 /// Reads every line that is not blank as a request. `request` parses one line.
 pub fn requests<T>(
     source: impl Read,

@@ -7,6 +7,7 @@ use crate::devices::Devices;
 use crate::error::{Place, TraceError};
 use crate::format::Format;
 use crate::formats;
+use crate::formats::columns::Columns;
 use crate::formats::native::{Header, Injected};
 use crate::record::{Clock, Record};
 use crate::sort::Window;
@@ -43,6 +44,10 @@ pub trait Records: Send {
     fn take_injected(&mut self) -> Option<Injected> {
         None
     }
+    /// What a survey says of the requests.
+    fn remark(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// The options for reading a trace.
@@ -50,6 +55,8 @@ pub trait Records: Send {
 pub struct Options {
     /// The format; detected by the first lines if not given.
     pub format: Option<Format>,
+    /// The columns of a text that is in none of the formats.
+    pub columns: Option<Columns>,
     /// The formats that detection may choose; all if empty.
     pub among: &'static [Format],
     /// Problems are counted, and reading continues.
@@ -72,6 +79,9 @@ impl Options {
 
     /// Checks that the options fit the format.
     fn check(&self, format: Format) -> Result<(), TraceError> {
+        if self.columns.is_some() {
+            return self.check_columns(format);
+        }
         if self.read_flag.is_some() && !format.has_read_flag() {
             let name = format.name();
             let what = key!("trace.read_flag");
@@ -85,6 +95,24 @@ impl Options {
             return Err(TraceError::Option(text));
         }
         Ok(())
+    }
+}
+
+impl Options {
+    /// Checks that nothing else is said beside the columns.
+    fn check_columns(&self, format: Format) -> Result<(), TraceError> {
+        let columns = key!("trace.columns");
+        let beside = if format != Format::Columns || !self.among.is_empty() {
+            (key!("trace.format"), "the columns are the format")
+        } else if self.unit_ns.is_some() {
+            (key!("trace.time_unit"), "the column has the unit, as in time:ms")
+        } else if self.read_flag.is_some() {
+            (key!("trace.read_flag"), "the column says it, as op:0 or op:1")
+        } else {
+            return Ok(());
+        };
+        let (what, why) = beside;
+        Err(TraceError::Option(format!("{what} has no effect beside {columns}: {why}; leave it out")))
     }
 }
 
@@ -149,9 +177,10 @@ impl<'a> Reader<'a> {
         if options.format.is_none_or(|format| !format.is_binary()) {
             detect::check_container(&first)?;
         }
-        let format = match options.format {
-            Some(format) => format,
-            None => detect::format(&first, options)?,
+        let format = match (options.format, options.columns) {
+            (Some(format), _) => format,
+            (None, Some(_)) => Format::Columns,
+            (None, None) => detect::format(&first, options)?,
         };
         options.check(format)?;
         let records = formats::open(format, vec![source], options)?;
@@ -179,7 +208,7 @@ impl<'a> Reader<'a> {
         options: &Options,
     ) -> Self {
         // A unit that is given or is in the file is not checked.
-        let is_known = options.unit_ns.is_some() || format == Format::Drivelab;
+        let is_known = options.unit_ns.is_some() || matches!(format, Format::Drivelab | Format::Columns);
         let clock = (!is_known).then(|| records.clock());
         let device_bytes = options.device_bytes.or_else(|| records.device_bytes());
         let checker = Checker::new(options.is_lenient, clock, device_bytes);
@@ -244,6 +273,9 @@ impl<'a> Reader<'a> {
                 Err(TraceError::Line { line, .. }) if self.is_lenient => {
                     self.checker.problems.add(Problem::Malformed, Place::Line(line));
                 }
+                Err(TraceError::Line { line, fault }) if self.format == Format::Columns => {
+                    return Err(TraceError::Undescribed { line, fault });
+                }
                 Err(TraceError::Line { line, fault }) => return Err(TraceError::Malformed { line, fault }),
                 Err(error) => return Err(error),
             }
@@ -284,6 +316,11 @@ impl<'a> Reader<'a> {
     /// Removes the next fault that precedes the last request or the end.
     pub fn take_injected(&mut self) -> Option<Injected> {
         self.records.take_injected()
+    }
+
+    /// What a survey says of the requests.
+    pub fn remark(&self) -> Option<&'static str> {
+        self.records.remark()
     }
 
     /// The place of the last request.

@@ -147,6 +147,18 @@ pub fn words<const N: usize>(line: &[u8]) -> ([&[u8]; N], usize) {
     (fields, count)
 }
 
+/// The last `N` blank-separated fields of a line, the last one first, and the number of all.
+pub fn from_end<const N: usize>(line: &[u8]) -> ([&[u8]; N], usize) {
+    let (mut fields, mut count) = ([&line[..0]; N], 0);
+    for field in line.rsplit(|byte| matches!(byte, b' ' | b'\t')).filter(|field| !field.is_empty()) {
+        if count < N {
+            fields[count] = field;
+        }
+        count += 1;
+    }
+    (fields, count)
+}
+
 /// Exactly `N` blank-separated fields.
 pub fn exact_words<const N: usize>(line: &[u8]) -> Result<[&[u8]; N], Fault> {
     let (fields, count) = words(line);
@@ -163,6 +175,16 @@ pub fn fault(text: &[u8], wanted: &'static str) -> Fault {
 /// Parses a whole number that consists of digits only.
 pub fn whole(text: &[u8], wanted: &'static str) -> Result<u64, Fault> {
     digits(text).ok_or_else(|| fault(text, wanted))
+}
+
+/// Parses a whole number that consists of digits only, or of hex digits behind 0x.
+pub fn any_base(text: &[u8], wanted: &'static str) -> Result<u64, Fault> {
+    let Some(hex) = text.strip_prefix(b"0x").or_else(|| text.strip_prefix(b"0X")) else {
+        return whole(text, wanted);
+    };
+    let digit = |byte: &u8| char::from(*byte).to_digit(16).map(u64::from);
+    let value = hex.iter().try_fold(0u64, |value, byte| value.checked_mul(16)?.checked_add(digit(byte)?));
+    value.filter(|_| !hex.is_empty()).ok_or_else(|| fault(text, wanted))
 }
 
 fn digits(text: &[u8]) -> Option<u64> {

@@ -85,6 +85,14 @@ class Understood:
             autocompletion=lambda incomplete: [name for name in FORMATS if name.startswith(incomplete)],
         ),
     ] = None
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="The columns, if it is in none of the formats, such as time:ms,offset:bytes,size:sectors,op,-; or a "
+            ".toml file that has them",
+            metavar="LIST",
+        ),
+    ] = None
     lenient: Annotated[bool, typer.Option("--lenient", help="Count faulty lines, and continue")] = False
     read_flag: Annotated[
         int | None,
@@ -101,7 +109,15 @@ class Understood:
 
     def reading(self, device_size: str | None, *, sort: bool) -> Reading:
         """The same for who reads it."""
-        return Reading(self.format_, self.lenient, self.read_flag, self.time_unit, device_size, sort)
+        return Reading(
+            format=self.format_,
+            columns=self.columns,
+            lenient=self.lenient,
+            read_flag=self.read_flag,
+            time_unit=self.time_unit,
+            device_size=device_size,
+            sort=sort,
+        )
 
 
 @dataclass(frozen=True)

@@ -168,6 +168,14 @@ class Replay:
     trace_format: Annotated[str | None, _option("Its format, if it is not detected", "NAME", TRACE_PANEL)] = (
         None
     )
+    trace_columns: Annotated[
+        str | None,
+        _option(
+            "Its columns, if it is in none of the formats: time:ms,offset:bytes,size:sectors,op,-",
+            "LIST",
+            TRACE_PANEL,
+        ),
+    ] = None
     trace_device: Annotated[str | None, _option("Replay only this device", "NAME", TRACE_PANEL)] = None
     scale_time: Annotated[
         str | None, _option("Factor for its times: 0.5 is twice the speed", "FACTOR", TRACE_PANEL)
@@ -198,6 +206,8 @@ def overrides_of(options: Mapping[str, object], settings: Sequence[str]) -> list
         value = options.get(name)
         if value is True:
             value = "true"
+        if isinstance(value, str) and name == "trace_columns":
+            value = _columns(value)
         if isinstance(value, str):
             found.append(Override(key, _listed(key, value, ref(name)), ref(name)))
     for setting in settings:
@@ -208,6 +218,13 @@ def overrides_of(options: Mapping[str, object], settings: Sequence[str]) -> list
         found.append(Override(key.strip(), _listed(key.strip(), value.strip(), origin), origin))
     check_once(found)
     return found
+
+
+def _columns(value: str) -> str | None:
+    """A description of columns, from the file that has it where `value` names one. Raises InputError."""
+    from drivelab.trace.reading import columns_of  # noqa: PLC0415 - it loads slowly
+
+    return columns_of(value)
 
 
 def _listed(key: str, value: str, option: str) -> str:

@@ -56,6 +56,7 @@ WORDS = {
     "trace": "workload.trace.file",
     "pace": "workload.trace.pace",
     "trace_format": "workload.trace.format",
+    "trace_columns": "workload.trace.columns",
     "trace_device": "workload.trace.device",
     "scale_time": "workload.trace.scale_time",
     "remap": "workload.trace.remap",

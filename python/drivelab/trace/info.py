@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _DEVICES_SHOWN = 10
 _NOT_FIGURES = frozenset(
-    ["problems", "device_list", "locality.distances", "sizes.read", "sizes.write", "responses"]
+    ["problems", "notes", "device_list", "locality.distances", "sizes.read", "sizes.write", "responses"]
     + [f"responses.{kind}" for kind in ("read", "write", "other")]
 )
 """Lists, and groups of figures, which stand under their own names where the trace has nothing of them."""
@@ -145,6 +145,7 @@ def _summary(found: Mapping[str, Any]) -> Table:
         rows.append(
             ("depth", f"mean {_figure(responses['mean_depth'])}, most {_figure(responses['max_depth'], ',')}")
         )
+    rows += [("note", note) for note in found.get("notes", [])]
     return Table(
         ["figure", "value"], [[Cell(name), Cell(text)] for name, text in rows], left=frozenset({0, 1})
     )

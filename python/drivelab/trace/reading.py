@@ -7,6 +7,7 @@ A trace is a file. A blktrace trace is a file per processor, `NAME.blktrace.0` a
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -44,6 +45,8 @@ class Reading:
     """The size of the device with its unit; requests beyond are a problem."""
     sort: bool = False
     """Sort the requests by time."""
+    columns: str | None = None
+    """The columns of a text in none of the formats (`time:ms,offset:bytes,size:bytes,op`), or a TOML file of them."""
 
 
 def traces_of(names: Sequence[str | Path]) -> list[list[Path]]:
@@ -125,8 +128,27 @@ def texts(files: Sequence[Path]) -> list[str]:
 
 
 def reading_options(reading: Reading) -> dict[str, Any]:
-    """The options for the Rust module."""
-    return asdict(reading)
+    """The options for the Rust module. Raises InputError for a file of columns that is none."""
+    return asdict(reading) | {"columns": columns_of(reading.columns)}
+
+
+def columns_of(text: str | None) -> str | None:
+    """A description of columns: `text`, or the key `columns` of the TOML file that it names. Raises InputError."""
+    if text is None or not text.endswith(".toml"):
+        return text
+    try:
+        found = tomllib.loads(Path(text).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read {text}: {(error.strerror or str(error)).lower()}") from error
+    except ValueError as error:  # TOML or UTF-8 that is none, or a NUL in the name
+        raise InputError(f"{text}: {error}") from error
+    columns = found.pop("columns", None)
+    if isinstance(columns, list) and all(isinstance(one, str) for one in columns):
+        columns = ",".join(columns)
+    if not isinstance(columns, str) or found:
+        example = 'columns = "time:ms,offset:bytes,size:bytes,op"'
+        raise InputError(f"{text}: a file of columns has one key, such as {example}")
+    return columns
 
 
 Problem = tuple[str, int, int]

@@ -20,6 +20,7 @@ use std::sync::Arc;
 pub struct TraceRequest {
     pub file: String,
     pub format: Option<String>,
+    pub columns: Option<String>,
     pub device: Option<String>,
     pub pace: Pace,
     /// The factor of times, in millionths.
@@ -99,6 +100,7 @@ pub fn fed(
     let request = TraceRequest {
         file: file.value.0.clone(),
         format: given(raw.format.as_ref()).map(|name| name.0),
+        columns: given(raw.columns.as_ref()).map(|columns| columns.0),
         device: given(raw.device.as_ref()).map(|name| name.0),
         pace,
         scale_time,

@@ -57,6 +57,24 @@ impl Read for DeviceName {
     }
 }
 
+/// A description of columns, whose commas do not make it several values.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ColumnsText(pub String);
+
+impl Read for ColumnsText {
+    fn kind() -> Kind {
+        Kind::Text
+    }
+
+    fn read(node: &Node, log: &mut Log) -> Option<Self> {
+        String::read(node, log).map(ColumnsText)
+    }
+
+    fn write(&self, out: &mut String) {
+        self.0.write(out);
+    }
+}
+
 /// A factor for times, in millionths.
 pub type Factor = Decimal<0, 1_000_000>;
 
@@ -68,6 +86,8 @@ section! {
         file: Name = "",
         /// Its format, by a name of `drivelab trace`.
         format: Name = "found by its first lines",
+        /// The columns of a text in none of these formats, in the words of `drivelab trace --columns`.
+        columns: ColumnsText = "those of its format",
         /// The only device whose requests are replayed, as the trace names it; `"*"` for those of all devices, at their
         /// own addresses on the one target.
         device: DeviceName = "the one that it has",

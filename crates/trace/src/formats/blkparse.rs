@@ -4,28 +4,17 @@
 //! summary at the end (with `-s` that of the processes first) are not requests. The flags hold D for a discard, W for
 //! a write, R for a read or N for none, F in front of them for a flush and behind them for FUA, S for synchronous.
 //! (blkparse(1), "Default format"; blkparse_fmt.c of blktrace.)
+use super::event_text::{EventLine, Parsed};
 use super::events::{Action, Event};
-use super::pairing::Pairing;
-use crate::check::Problem;
 use crate::devices::Devices;
 use crate::error::{Place, TraceError};
 use crate::lines::Fault;
-use crate::reader::Records;
-use crate::record::{Clock, Kind, Record};
-use crate::text::{Lines, Next, fault, sectors, time, whole, words};
+use crate::record::{Kind, Record};
+use crate::text::{fault, sectors, time, whole, words};
 use crate::writer::{FormatWriter, RequestContext, Timeline};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::io::{self, Read, Write};
-
-/// Reads a text as a stream of requests.
-pub struct Blkparse<R> {
-    lines: Lines<R>,
-    parser: Parser,
-    pairing: Pairing,
-    records: u64,
-    is_over: bool,
-}
+use std::io::{self, Write};
 
 /// Parses lines into events.
 pub struct Parser {
@@ -33,22 +22,11 @@ pub struct Parser {
     pub unit_ns: u64,
 }
 
-/// The meaning of a line.
-pub enum Parsed {
-    Event(Event),
-    /// A record that is not an event of a request.
-    Other,
-    /// A title: a line about the input, before the first event.
-    Title,
-    /// The beginning of the summary at the end.
-    Summary,
-}
-
 /// The titles of the summary.
 const SUMMARY: [&[u8]; 5] = [b"CPU", b"Total", b"Throughput", b"Events", b"Skips"];
 
 /// Whether this is a Linux device number, as in `8,0`.
-fn is_device(text: &[u8]) -> bool {
+pub(super) fn is_device(text: &[u8]) -> bool {
     let mut numbers = text.split(|&byte| byte == b',');
     let is_number = |text: Option<&[u8]>| text.is_some_and(|text| whole(text, "").is_ok());
     is_number(numbers.next()) && is_number(numbers.next()) && numbers.next().is_none()
@@ -63,9 +41,8 @@ fn is_process(line: &[u8]) -> bool {
     number.is_some_and(|number| whole(number, "").is_ok())
 }
 
-impl Parser {
-    /// Parses one line that is not blank.
-    pub fn line(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
+impl EventLine for Parser {
+    fn line(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
         if SUMMARY.iter().any(|title| line.starts_with(title)) {
             return Ok(Parsed::Summary);
         }
@@ -120,10 +97,14 @@ impl Parser {
             force_unit_access: is_fua(flags),
         }))
     }
+
+    fn devices(&self) -> &Devices {
+        &self.devices
+    }
 }
 
 /// The kind of a request by its flags; `None` for a command that transfers no data of the media.
-fn kind_of(flags: &[u8], has_addresses: bool) -> Option<Kind> {
+pub(super) fn kind_of(flags: &[u8], has_addresses: bool) -> Option<Kind> {
     if flags.contains(&b'D') {
         Some(Kind::Discard)
     } else if !has_addresses {
@@ -138,72 +119,8 @@ fn kind_of(flags: &[u8], has_addresses: bool) -> Option<Kind> {
 }
 
 /// FUA: an F after the W.
-fn is_fua(flags: &[u8]) -> bool {
+pub(super) fn is_fua(flags: &[u8]) -> bool {
     flags.iter().position(|&byte| byte == b'W').is_some_and(|at| flags[at..].contains(&b'F'))
-}
-
-impl<R: Read> Blkparse<R> {
-    pub fn new(source: R, unit_ns: u64) -> Self {
-        let parser = Parser { devices: Devices::default(), unit_ns };
-        Blkparse {
-            lines: Lines::new(source),
-            parser,
-            pairing: Pairing::default(),
-            records: 0,
-            is_over: false,
-        }
-    }
-}
-
-impl<R: Read + Send> Records for Blkparse<R> {
-    fn next(&mut self) -> Result<Option<(Place, Record)>, TraceError> {
-        loop {
-            if let Some(found) = self.pairing.next(self.is_over) {
-                return Ok(Some(found));
-            }
-            if self.is_over {
-                return Ok(None);
-            }
-            let line = self.lines.number() + 1;
-            let text = match self.lines.next_line()? {
-                Next::Line(text) => text,
-                Next::Overlong => return Err(TraceError::Line { line, fault: Fault::Overlong }),
-                Next::End => {
-                    self.is_over = true;
-                    continue;
-                }
-            };
-            if text.trim_ascii().is_empty() {
-                continue;
-            }
-            self.records += 1;
-            match self.parser.line(text).map_err(|fault| TraceError::Line { line, fault })? {
-                Parsed::Event(event) => self.pairing.take(&event, Place::Line(line)),
-                Parsed::Other => {}
-                Parsed::Title => self.records -= 1,
-                Parsed::Summary => {
-                    self.records -= 1;
-                    self.is_over = true;
-                }
-            }
-        }
-    }
-
-    fn note(&mut self) -> Option<Problem> {
-        None
-    }
-
-    fn records(&self) -> u64 {
-        self.records
-    }
-
-    fn devices(&self) -> &Devices {
-        &self.parser.devices
-    }
-
-    fn clock(&self) -> Clock {
-        Clock::Relative
-    }
 }
 
 /// The most completions that may be outstanding while a trace is written.

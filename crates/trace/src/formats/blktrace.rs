@@ -203,7 +203,8 @@ impl<R: Read + Send> Records for Blktrace<R> {
             };
             let record = self.records;
             if let Some(event) = self.event(&raw).map_err(|fault| TraceError::Record { record, fault })? {
-                self.pairing.take(&event, Place::Record(record));
+                let fault = |fault| TraceError::Record { record, fault };
+                self.pairing.take(&event, Place::Record(record)).map_err(fault)?;
             }
         }
     }
@@ -223,5 +224,9 @@ impl<R: Read + Send> Records for Blktrace<R> {
 
     fn clock(&self) -> Clock {
         Clock::Relative
+    }
+
+    fn remark(&self) -> Option<&'static str> {
+        self.pairing.remark()
     }
 }

@@ -1,4 +1,4 @@
-//! Events of a request in the Linux block layer, as recorded by blktrace, binary or printed by blkparse.
+//! Events of a request in the Linux block layer, as recorded by blktrace, binary or printed by blkparse, and by ftrace.
 use crate::record::Kind;
 
 /// The actions that matter here.
@@ -8,6 +8,10 @@ pub enum Action {
     Queue,
     /// D: the request is issued to the driver.
     Issue,
+    /// The request of the driver is inserted into the scheduler's queue.
+    Insert,
+    /// The request of the driver is issued; requests may have been merged into it since it was inserted.
+    Start,
     /// C: the request is complete.
     Complete,
 }

@@ -48,6 +48,10 @@ pub fn letter(text: &[u8]) -> Result<Kind, Fault> {
 /// The parser of a format. A line holds one request, or none: a title, a comment, or the opening of a file.
 pub trait Line: Send {
     fn line(&mut self, line: &[u8], context: &mut Context) -> Result<Option<Record>, Fault>;
+    /// What a survey says of the requests.
+    fn remark(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// Reads a format of this kind as a stream of requests.
@@ -89,6 +93,7 @@ impl<R: Read + Send> Records for LinedReader<R> {
             match found {
                 Ok(Some(record)) => return Ok(Some((Place::Line(line), record))),
                 Ok(None) => {}
+                Err(Fault::Lacks(what)) => return Err(TraceError::Lacking { line, what }),
                 Err(fault) => return Err(TraceError::Line { line, fault }),
             }
         }
@@ -108,5 +113,9 @@ impl<R: Read + Send> Records for LinedReader<R> {
 
     fn clock(&self) -> Clock {
         self.clock
+    }
+
+    fn remark(&self) -> Option<&'static str> {
+        self.parser.remark()
     }
 }

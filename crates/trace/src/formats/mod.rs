@@ -1,11 +1,20 @@
-//! One file per format; common code is in `text.rs` and, for block layer events, in `events.rs` and `pairing.rs`.
+//! One file per format; common code is in `text.rs`, `lined.rs` and, for block layer events, in `events.rs`,
+//! `event_text.rs` and `pairing.rs`.
 pub mod alibaba;
+pub mod biosnoop;
 pub mod blkparse;
 pub mod blktrace;
+pub mod columns;
+pub mod completed;
 pub mod disksim;
 pub mod disksim_validate;
+pub mod etw;
+pub mod event_text;
 pub mod events;
+pub mod fiu;
+pub mod ftrace;
 pub mod iolog;
+pub mod iosnoop;
 pub mod lined;
 pub mod mqsim;
 pub mod msr;
@@ -18,9 +27,11 @@ pub mod vscsi;
 pub mod vscsi_csv;
 
 use crate::compression::Source;
+use crate::devices::Devices;
 use crate::error::TraceError;
 use crate::format::Format;
 use crate::reader::{Options, Records};
+use event_text::{EventLine, EventText};
 use lined::{Line, LinedReader};
 
 /// The parser of a format with one request per line.
@@ -37,10 +48,27 @@ pub(crate) fn line_parser(format: Format) -> Option<Box<dyn Line>> {
         Format::Alibaba => Box::new(alibaba::Alibaba),
         Format::Tencent => Box::new(tencent::Tencent),
         Format::VscsiCsv => Box::new(vscsi_csv::VscsiCsv),
-        Format::Drivelab | Format::Blkparse | Format::Blktrace | Format::Vscsi1 | Format::Vscsi2 => {
-            return None;
-        }
+        Format::Fiu => Box::new(fiu::Fiu::default()),
+        Format::Biosnoop => Box::new(biosnoop::Biosnoop),
+        Format::Iosnoop => Box::new(iosnoop::Iosnoop::default()),
+        Format::Etw => Box::new(etw::Etw::default()),
+        Format::Drivelab
+        | Format::Blkparse
+        | Format::Blktrace
+        | Format::Ftrace
+        | Format::Vscsi1
+        | Format::Vscsi2
+        | Format::Columns => return None,
     })
+}
+
+/// The parser of a format with one event of a request per line.
+pub(crate) fn event_parser(format: Format, unit_ns: u64) -> Option<Box<dyn EventLine>> {
+    match format {
+        Format::Blkparse => Some(Box::new(blkparse::Parser { devices: Devices::default(), unit_ns })),
+        Format::Ftrace => Some(Box::new(ftrace::Parser { devices: Devices::default(), unit_ns })),
+        _ => None,
+    }
 }
 
 /// Opens the reader of a format; only blktrace has several files.
@@ -56,11 +84,15 @@ pub(crate) fn open<'a>(
     let Some(source) = sources.pop() else { return Err(TraceError::Empty) };
     Ok(match format {
         Format::Drivelab => Box::new(native::Reader::new(source)?),
-        Format::Blkparse => Box::new(blkparse::Blkparse::new(source, unit_ns)),
+        Format::Columns => match options.columns {
+            Some(columns) => Box::new(LinedReader::new(source, Box::new(columns.parser()), format, options)),
+            None => return Err(TraceError::NoFormat(format.name().to_owned())),
+        },
         Format::Vscsi1 | Format::Vscsi2 => Box::new(vscsi::Vscsi::new(source, format, unit_ns)),
-        _ => match line_parser(format) {
-            Some(parser) => Box::new(LinedReader::new(source, parser, format, options)),
-            None => return Err(TraceError::UnknownBinary),
+        _ => match (line_parser(format), event_parser(format, unit_ns)) {
+            (Some(parser), _) => Box::new(LinedReader::new(source, parser, format, options)),
+            (None, Some(parser)) => Box::new(EventText::new(source, parser)),
+            (None, None) => return Err(TraceError::UnknownBinary),
         },
     })
 }

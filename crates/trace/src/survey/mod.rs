@@ -96,6 +96,7 @@ impl Survey {
                 devices: reader.devices().len(),
             },
             problems: problems.collect(),
+            notes: reader.remark().into_iter().collect(),
             device_list: self.device_list(reader),
             sizes: self.sizes.report(),
             arrivals: self.arrivals.report(),
@@ -161,6 +162,9 @@ pub struct Report {
     #[serde(flatten)]
     counts: Counts,
     problems: Vec<ReportedProblem>,
+    /// What is to be known of the requests before their figures are used.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<&'static str>,
     device_list: Vec<Device>,
     sizes: sizes::Report,
     arrivals: arrivals::Report,

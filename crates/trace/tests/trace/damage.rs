@@ -2,6 +2,7 @@
 use crate::formats as texts;
 use crate::pairs::{COMPLETE_WRITE, QUEUE_WRITE, raw};
 use crate::tools::{read_with, written};
+use crate::tracers;
 use drivelab_trace::survey::Survey;
 use drivelab_trace::{Format, Kind, Options, Reader, Record};
 use proptest::prelude::*;
@@ -29,6 +30,12 @@ fn sound(format: Format) -> Vec<u8> {
         Format::Alibaba => texts::ALIBABA.into(),
         Format::Tencent => texts::TENCENT.into(),
         Format::VscsiCsv => texts::VSCSI_CSV.into(),
+        Format::Fiu => tracers::FIU.into(),
+        Format::Biosnoop => tracers::BIOSNOOP.into(),
+        Format::Iosnoop => tracers::IOSNOOP.into(),
+        Format::Ftrace => tracers::FTRACE.into(),
+        Format::Etw => tracers::ETW.into(),
+        Format::Columns => crate::described::TEXT.into(),
         Format::Vscsi1 => [texts::vscsi(1, 0x28, 512, 8, 5), texts::vscsi(1, 0x2a, 512, 8, 9)].concat(),
         Format::Vscsi2 => [texts::vscsi(2, 0x28, 512, 8, 5), texts::vscsi(2, 0x2a, 512, 8, 9)].concat(),
     }

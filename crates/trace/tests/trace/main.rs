@@ -1,5 +1,6 @@
 //! Traces through the room's own interface: what each format means, round trips, damage, messages, figures.
 mod damage;
+mod described;
 mod formats;
 mod messages;
 mod pairs;
@@ -8,3 +9,4 @@ mod round_trip;
 mod shapes;
 mod surveyed;
 mod tools;
+mod tracers;

@@ -40,6 +40,15 @@ fn lines_that_are_no_requests() {
         (Format::Tencent, "1538323200,8,8,2,1\n"),
         (Format::VscsiCsv, "3,33898,2a,512,8\n"),
         (Format::VscsiCsv, "1,33898,2,512,8\n"),
+        (Format::Fiu, "1000 42 httpd 64 16 X 6 1 00ff\n"),
+        (Format::Fiu, "1000 42 httpd 64 16 W\n"),
+        (Format::Biosnoop, "0.5 fio 7 sda R 8 4096\n"),
+        (Format::Biosnoop, "0.5 fio 7 sda R 8 4096 -0.25\n"),
+        (Format::Biosnoop, "0.5 fio 7 sda r 8 4096 0.25\n"),
+        (Format::Ftrace, "fio 7 block_rq_issue\n"),
+        (Format::Ftrace, "a-7 [0] 1.0: block_rq_issue: 8,0 R 0 8\n"),
+        (Format::Ftrace, "a-7 [0] 1.0: block_rq_issue: sda R 0 () 8 + 8\n"),
+        (Format::Etw, "DiskRead, 5000\n"),
     ];
     let mut all = String::new();
     for (format, text) in cases {

@@ -39,6 +39,7 @@ fn numbers<const N: usize>(found: &Value, names: [&str; N]) -> [u64; N] {
 const COUNTS: [&str; 4] = ["records", "requests", "reads", "devices"];
 const STRICT: Options = Options {
     format: None,
+    columns: None,
     among: &[],
     is_lenient: false,
     read_flag: None,

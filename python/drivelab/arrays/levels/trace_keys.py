@@ -8,7 +8,7 @@ from typing import Any
 from drivelab.scenarios.scenario import Override
 
 PREFIX = "workload.trace."
-KEYS = ("format", "device", "lenient", "sort", "remap", "of")
+KEYS = ("format", "columns", "device", "lenient", "sort", "remap", "of")
 """Of `workload.trace`, what may be set beside the file."""
 _FLAGS = {"true": True, "false": False}
 
