@@ -33,6 +33,7 @@ mod passing;
 mod port;
 pub mod protocol;
 pub mod queue;
+mod refusing;
 pub mod scatter;
 pub mod seek;
 mod service;
