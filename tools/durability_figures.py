@@ -112,20 +112,20 @@ def rebuilds(cases: Sequence[tuple[str, str, int, dict[str, Any]]] = CASES) -> N
 
 
 def extrapolated(drive: str, array: dict[str, Any], workload: dict[str, Any]) -> dict[str, Any]:
-    """From windows, however short the whole rebuild is."""
+    """From parts of it, however short the whole rebuild is."""
     found: dict[str, Any] | None = None
     way: rebuild.Way | None = rebuild.SHORT
     while way is not None and way is not rebuild.WHOLE:
         scenario = {
-            "target": {"drive": drive, "array": {**array, **way.array()}},
+            "target": {"drive": drive, "array": array},
             "workload": workload,
-            "run": way.run_document(),
+            "run": way.run_document(is_recorded=False),
         }
-        checked = plan(read_source(scenario)).with_own_seeds()
+        checked = plan(read_source(scenario))
         rate = float(workload.get("rate_iops", 0))
         pool = ((checked.in_force or [None])[0] or {}).get("array", {}).get("record_bytes")
         records = checked.capacity_bytes(0) / pool if pool else None
-        found = rebuild.extrapolated(run_points(checked).points, way, rate if rate >= 1 else None, records)
+        found = rebuild.extrapolated(run_points(checked).points, rate if rate >= 1 else None, records)
         way = rebuild.next_way(found, way)
     return dict(found or {})
 

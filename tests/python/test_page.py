@@ -191,7 +191,7 @@ def test_errors_of_the_page_are_those_of_the_package(seen: Seen, tmp_path: Path)
 
 def test_the_hours_of_a_rebuild_are_those_of_the_package(seen: Seen):
     found = seen.read("rebuild.json")
-    expected = rebuild.extrapolated(json.loads(found["record"])["points"], rebuild.SHORT)
+    expected = rebuild.extrapolated(json.loads(found["record"])["points"])
     assert expected is not None
     assert expected["duration_ns"] is not None
     minutes, error = re.search(r"takes ([\d.]+) min under this load, ± ([\d.]+) %", found["said"]).groups()

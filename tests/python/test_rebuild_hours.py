@@ -32,22 +32,21 @@ def target(drive: str, level: str, members: int) -> dict[str, Any]:
     }
 
 
-def windows(drive: str, level: str, members: int, workload: dict[str, Any]) -> dict[str, Any]:
+def sampled(drive: str, level: str, members: int, workload: dict[str, Any]) -> dict[str, Any]:
     """Extrapolated, however short the whole rebuild is."""
     found, way = None, rebuild.SHORT
     while way is not None and way is not rebuild.WHOLE:
         scenario = {
             "target": target(drive, level, members),
             "workload": workload,
-            "run": way.run_document(),
+            "run": way.run_document(is_recorded=False),
         }
-        scenario["target"]["array"] |= way.array()
-        checked = plan(read_source(scenario)).with_own_seeds()
+        checked = plan(read_source(scenario))
         rate = workload.get("rate_iops", 0)
         pool = ((checked.in_force or [None])[0] or {}).get("array", {}).get("record_bytes")
         records = checked.capacity_bytes(0) / pool if pool else None
         points = run_plan(checked).points
-        found = rebuild.extrapolated(points, way, rate if rate >= 1 else None, records)
+        found = rebuild.extrapolated(points, rate if rate >= 1 else None, records)
         way = rebuild.next_way(found, way)
     assert found is not None
     return found
@@ -72,7 +71,7 @@ def test_the_extrapolated_rebuild_is_the_whole_one(drive, level, members, worklo
     whole = drivelab.simulate({"target": target(drive, level, members), "workload": workload, "run": run})
     sync = whole.points[0]["array"]["syncs"][0]
     assert sync["ended_ns"] is not None
-    found = windows(drive, level, members, workload)
+    found = sampled(drive, level, members, workload)
     error = found["duration_ns"] / sync["duration_ns"] - 1
     assert abs(error) < 0.05, error
     # Of eight intervals of 95 % one may be missed by a little.
@@ -94,58 +93,108 @@ def test_a_short_rebuild_is_simulated_whole():
 
 def test_a_load_that_is_not_carried_leaves_no_error():
     slow = {**MIXED, "rate_iops": 60}
-    found = windows(SMALLEST, "raidz1", 4, slow)
+    found = sampled(SMALLEST, "raidz1", 4, slow)
     assert not found["kept_up"]
     assert found["relative_error"] is None
 
 
 def test_eight_drives_of_24_tb_are_answered_in_under_ten_seconds():
     begun = time.process_time()
-    found = windows("seagate-exos-x24-24tb", "raid6", 8, {**MIXED, "rate_iops": 150})
+    found = sampled("seagate-exos-x24-24tb", "raid6", 8, {**MIXED, "rate_iops": 150})
     assert time.process_time() - begun < 10
     assert found["member_bytes"] > 23e12
     assert found["relative_error"] < 0.05
 
 
-def test_the_error_is_that_of_the_spread():
-    def point(window: int, rate: float) -> dict[str, Any]:
-        whole, before = 10**12, 10**12 * (2 * window + 1) // (2 * rebuild.WINDOWS)
-        series = [
-            {"start_ns": i * 10**8, "rebuilt": (before + rate * (i + 1) / 10) / whole} for i in range(200)
-        ]
-        sync = {
-            "kind": "rebuild",
-            "member_bytes_before": before,
-            "member_bytes_in_all": whole,
-            "ended_ns": None,
-        }
-        return {
-            "axes": {"target.array.rebuilt": before / whole},
-            "iops": 0.0,
-            "array": {"syncs": [sync], "series": series},
-        }
+def of_parts(rates: list[float], places: list[float], counted_s: float = 10) -> dict[str, Any]:
+    """A sampled rebuild of 1 TB with these bytes a second in its parts."""
+    parts = [
+        {"rebuilt": place, "counted_ns": counted_s * 10**9, "member_bytes": rate * counted_s, "ios": 0}
+        for rate, place in zip(rates, places, strict=True)
+    ]
+    sync = {"kind": "rebuild", "member_bytes_in_all": 10**12, "ended_ns": None, "member_bytes": 10**9}
+    return {
+        "axes": {},
+        "window_ns": 200 * 10**9,
+        "write": {"iops": 0.0},
+        "array": {"syncs": [sync], "sampled": {"settled_ns": 0, "is_steady": True, "places": parts}},
+    }
 
-    even = rebuild.extrapolated([point(i, 1e8) for i in range(rebuild.WINDOWS)])
+
+EACH = [(2 * i + 1) / 32 for i in range(rebuild.PARTS)]
+FOUR = [(2 * (i // 4) + 1) / 8 for i in range(rebuild.PARTS)]
+
+
+def test_the_error_is_that_of_the_spread():
+    even = rebuild.extrapolated([of_parts([1e8] * 16, EACH)])
     assert even is not None
     assert even["duration_ns"] == pytest.approx(10**12 / 1e8 * 1e9, rel=1e-6)
     assert even["relative_error"] == pytest.approx(rebuild.RESOLUTION, rel=1e-3)
-    # Every other window twice as fast: the mean time for a byte is three quarters of the slow one's.
-    uneven = rebuild.extrapolated([point(i, 1e8 * (1 + i % 2)) for i in range(rebuild.WINDOWS)])
+    # Every other part twice as fast: the mean time for a byte is three quarters of the slow one's.
+    uneven = rebuild.extrapolated([of_parts([1e8 * (1 + i % 2) for i in range(16)], EACH)])
     assert uneven is not None
     assert uneven["duration_ns"] == pytest.approx(0.75e13, rel=1e-6)
-    bend = 1.0 / 6**0.5 / rebuild.WINDOWS**0.5
+    bend = 1.0 / 6**0.5 / rebuild.PARTS**0.5
     spread = rebuild.T_95 * bend / 0.75
     assert uneven["relative_error"] == pytest.approx((spread**2 + rebuild.RESOLUTION**2) ** 0.5, rel=1e-6)
     assert rebuild.extrapolated([]) is None
 
 
+def test_the_error_of_several_parts_at_a_place_is_that_within_places():
+    # A trend from place to place is no error.
+    trend = rebuild.extrapolated([of_parts([1e8 / (1 + i // 4) for i in range(16)], FOUR)])
+    assert trend is not None
+    assert trend["duration_ns"] == pytest.approx(2.5e13, rel=1e-6)
+    assert trend["relative_error"] == pytest.approx(rebuild.FILLED_RESOLUTION, rel=1e-3)
+    uneven = rebuild.extrapolated([of_parts([1e8 * (1 + i % 2) for i in range(16)], FOUR, 100)])
+    assert uneven is not None
+    within = (16 * 0.25**2 / 12 / 16) ** 0.5 / 0.75
+    error = ((rebuild.T_95 * within) ** 2 + rebuild.RESOLUTION**2) ** 0.5
+    assert uneven["relative_error"] == pytest.approx(error, rel=1e-6)
+
+
+def test_a_larger_error_than_asked_for_is_simulated_for_longer():
+    found = {"duration_ns": 10**15, "simulated_s": 200.0, "relative_error": 0.2}
+    assert rebuild.next_way({**found, "relative_error": 0.09}, rebuild.SHORT) is None
+    again = rebuild.next_way(found, rebuild.SHORT)
+    assert again == rebuild.Way(60)
+    assert rebuild.next_way(found, again) is None
+    asked = rebuild.Precision.asked("5%")
+    assert rebuild.next_way(found, again, asked).part_s == rebuild.PART_ASKED_MAX_S
+    # No error at all, for hosts did not get what they asked for.
+    assert rebuild.next_way({**found, "relative_error": None}, rebuild.SHORT) == rebuild.LONG
+    assert rebuild.next_way({**found, "duration_ns": 10**12}, rebuild.SHORT) is rebuild.WHOLE
+
+
+@pytest.mark.parametrize("typed", ["0.5%", "60%", "much"])
+def test_a_precision_that_cannot_be_is_refused(run, typed):
+    done = run("compare-levels", "--drive", SMALL, "--precision", typed)
+    assert done.returncode == 2
+    assert "--precision" in done.stderr
+
+
+def test_a_rebuild_of_a_drive_with_a_large_cache_is_that_of_its_filled_cache():
+    """Until its cache is full, and wherever the arm is new, the drive writes cheaply: parts of 10 s from the beginning
+    on were a quarter too fast.
+    """
+    load = {**MIXED, "bs": "64KiB", "rate_iops": 60}
+    keys = {"target": target("seagate-exos-x24-24tb", "raid1", 2), "workload": load}
+    short, long = (
+        rebuild.extrapolated(drivelab.simulate({**keys, "run": run}).points, 60.0)
+        for run in ({"until": "sampled", "stay": "10s"}, {"until": "sampled", "stay": "40s"})
+    )
+    assert len({window["rebuilt"] for window in short["windows"]}) == 4
+    assert short["settled_s"] > 60
+    ratio = short["duration_ns"] / long["duration_ns"]
+    assert abs(ratio - 1) < math.hypot(short["relative_error"], long["relative_error"])
+
+
 def test_what_hosts_write_of_a_pool_need_not_be_rebuilt():
-    points = [{"iops": 500.0, "write": {"iops": writes}} for writes in (40.0, 80.0)]
-    left = rebuild._left_of_pool(points, 20_000.0, 1e6)
+    left = rebuild._left_of_pool(60.0, 20_000.0, 1e6)
     exponent = 60 * 20_000 * left / 1e6
     assert left == pytest.approx((1 - math.exp(-exponent)) / exponent)
     assert 0.6 < left < 0.7
-    assert rebuild._left_of_pool([{"iops": 500.0, "write": {"iops": 0.0}}], 20_000.0, 1e6) == 1.0
+    assert rebuild._left_of_pool(0.0, 20_000.0, 1e6) == 1.0
 
 
 def test_a_window_that_brings_nothing_leaves_a_time_that_it_takes_at_least():

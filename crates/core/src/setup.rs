@@ -17,8 +17,27 @@ pub struct Limit {
     pub duration: Option<Span>,
     /// I/Os finished after the warm-up.
     pub ios: Option<u64>,
-    /// Once the last rebuild of the array has ended, and no further one is to come.
-    pub until_rebuilt: bool,
+    /// A condition of the array's rebuild.
+    pub until: Option<Until>,
+}
+
+/// A condition of the array's rebuild that ends a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Until {
+    /// The last rebuild of the array has ended, and no further one is to come.
+    Rebuilt,
+    /// The rebuild was sampled at all its places.
+    Sampled(Sampling),
+}
+
+/// How a rebuild is sampled: it goes on for a while at each of several places, and what lies between them is
+/// skipped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sampling {
+    /// The number of places, each in the middle of an equal share of the work; at least 1.
+    pub places: u32,
+    /// The time at each place.
+    pub stay: Span,
 }
 
 impl Setup {

@@ -1,6 +1,7 @@
 //! What happened to an array in a run: events, background work, its state at the end, and hosts' service
 //! meanwhile.
 use crate::commands;
+use crate::sampled::SampledRecord;
 use crate::series::{Bucket, Seen, Series};
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::report::{Health, Progress, Report, ReportKind, SyncKind, UnderLoad};
@@ -97,6 +98,9 @@ pub struct ArrayRecord {
     pub syncs: Vec<SyncRecord>,
     /// The run in up to 600 pieces of equal length.
     pub series: Vec<Bucket>,
+    /// The places of a rebuild that was sampled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<SampledRecord>,
 }
 
 /// Maximum number of events that are kept; the lost bytes of all events are counted.
@@ -149,6 +153,7 @@ impl ArrayCollector {
             events: self.events,
             syncs: syncs(array, now),
             series: self.series.close(now, seen(array)),
+            sampled: None,
         }
     }
 }

@@ -19,6 +19,7 @@ pub mod point;
 pub mod precision;
 pub mod priorities;
 pub mod replay;
+pub mod sampled;
 pub mod series;
 
 pub use array::{ArrayCollector, ArrayRecord};

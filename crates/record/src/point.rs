@@ -198,6 +198,8 @@ pub enum Ended {
     Duration,
     Ios,
     Rebuilt,
+    /// The rebuild was sampled at all its places, or has ended.
+    Sampled,
     PowerCut,
     /// The recording that was replayed is finished.
     Trace,

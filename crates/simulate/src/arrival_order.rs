@@ -26,7 +26,7 @@ pub fn in_arrival_order(setup: &Setup, ios: u64) -> Option<Setup> {
             ..system.clone()
         }),
     };
-    let limit = Limit { duration: None, ios: Some(ios), until_rebuilt: false };
+    let limit = Limit { duration: None, ios: Some(ios), until: None };
     let plain =
         |job: &JobParams| JobParams { marking: Marking::default(), priorities: Vec::new(), ..job.clone() };
     let jobs = setup.jobs.iter().map(plain).collect();

@@ -50,6 +50,11 @@ pub enum RunError {
          and target.faults.power_cut"
     )]
     SharedByCaches { one: u16, other: u16 },
+    #[error(
+        "the data of a sampled rebuild cannot be checked: what lies between its places is skipped; leave out the check and \
+         target.faults.power_cut, or let it run to its end (run.until = \"rebuilt\")"
+    )]
+    SampledData,
     #[error("the data of a station cannot be checked: it holds none; take a drive or an array as the target")]
     NoData,
 }

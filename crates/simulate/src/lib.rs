@@ -18,6 +18,7 @@ mod pending_traces;
 pub mod recorded;
 pub mod replay;
 pub mod run;
+mod sampled_rebuild;
 
 pub use arrival_order::in_arrival_order;
 pub use ceiling::{Ceiling, ceiling};

@@ -8,7 +8,9 @@ pub use crate::error::RunError;
 use crate::feeding::Feeding;
 use crate::injections::Injections;
 use crate::pending_traces::PendingTraces;
+use crate::sampled_rebuild::SampledRebuild;
 use drivelab_core::host::{Host, HostInput, HostOutput};
+use drivelab_core::setup::Until;
 use drivelab_core::storage::array::report::ReportKind;
 use drivelab_core::storage::{Fault, OutputRef, Target, TargetEvent, TargetOutput};
 use drivelab_core::{Access, Completion, Limit, Machine, Setup};
@@ -85,6 +87,8 @@ struct Clock {
     given_up: GivenUpCollector,
     /// Faults injected into drives during the run.
     injections: Injections,
+    /// The places of a rebuild that is sampled.
+    sampled: Option<Box<SampledRebuild>>,
     /// The trace of all commands, on request.
     capture: Option<Box<Capture>>,
     /// The check of its data, on request.
@@ -96,22 +100,26 @@ struct Clock {
 
 impl Clock {
     fn new(setup: &Setup) -> Result<Self, RunError> {
-        let Limit { duration, ios, until_rebuilt } = setup.limit;
+        let Limit { duration, ios, until } = setup.limit;
         let is_recorded = setup.fed.as_ref().is_some_and(|fed| fed.recording.is_some());
-        let is_limited = duration.is_some() || ios.is_some() || until_rebuilt || setup.jobs_end();
+        let is_limited = duration.is_some() || ios.is_some() || until.is_some() || setup.jobs_end();
         if !is_limited && !is_recorded && setup.power_cut.is_none() {
             return Err(RunError::Endless);
         }
         let mut target = Target::new(&setup.target, setup.seed);
-        if until_rebuilt && target.array().is_none() {
+        if until.is_some() && target.array().is_none() {
             return Err(RunError::NoRebuild);
         }
+        let sampling = until.and_then(|until| if let Until::Sampled(it) = until { Some(it) } else { None });
         let array = target.array().map(|_| ArrayCollector::default());
         let log = (setup.traces > 0).then(|| CommandLog::new(setup.warmup, setup.traces));
         if log.is_some() {
             target.keep_traces();
         }
         let checks = setup.checks_data || setup.power_cut.is_some();
+        if checks && sampling.is_some() {
+            return Err(RunError::SampledData);
+        }
         let checker = checks.then(|| RunChecker::new(setup, &mut target));
         Ok(Clock {
             checker: checker.transpose()?.map(Box::new),
@@ -129,6 +137,7 @@ impl Clock {
             array,
             given_up: GivenUpCollector::default(),
             injections: Injections::new(&setup.injections),
+            sampled: sampling.map(|sampling| Box::new(SampledRebuild::new(sampling))),
             capture: None,
             counted: 0,
             flushes_count: setup.fed.is_some(),
@@ -170,6 +179,7 @@ impl Clock {
             let is_in_window = |at: &Instant| is_cut || end.is_none_or(|end| *at < end);
             let injected = self.injections.next_at().filter(is_in_window);
             let due = injected.map_or(due, |at| at.min(due));
+            let due = self.sampled.as_ref().map_or(due, |sampled| sampled.next_at().min(due));
             if let Some(limit) = end
                 && due > limit
             {
@@ -189,12 +199,18 @@ impl Clock {
             if injected.is_some_and(|at| at <= now) {
                 self.inject_due(now, setup)?;
             }
+            if let Some(sampled) = self.sampled.as_mut().filter(|sampled| sampled.next_at() <= now) {
+                sampled.pass(now, &mut self.target, self.counted);
+                if sampled.is_over() {
+                    return Ok((now.max(start), Ended::Sampled));
+                }
+            }
             now = self.step(now, quiet_until, ios)?;
             self.drain_outputs();
             if self.counted >= ios {
                 return Ok((now, Ended::Ios));
             }
-            if setup.limit.until_rebuilt && self.is_rebuilt(now)? {
+            if setup.limit.until == Some(Until::Rebuilt) && self.is_rebuilt(now)? {
                 return Ok((now.max(start), Ended::Rebuilt));
             }
             steps += 1;
@@ -216,7 +232,7 @@ impl Clock {
         self.feeding.is_some()
             || self.checker.is_some()
             || self.log.is_some()
-            || setup.limit.until_rebuilt
+            || setup.limit.until == Some(Until::Rebuilt)
             || !setup.injections.is_empty()
     }
 
@@ -321,13 +337,18 @@ impl Clock {
     }
 
     fn share_done(&self, now: Instant, start: Instant, end: Option<Instant>, limit: Limit) -> f64 {
-        let Limit { ios, until_rebuilt, .. } = limit;
+        let Limit { ios, until, .. } = limit;
         let ios = ios.unwrap_or(u64::MAX);
         let by_count = self.counted as f64 / ios as f64;
         let by_time =
             end.map_or(0.0, |end| now.since(start).as_ns() as f64 / end.since(start).as_ns().max(1) as f64);
         let rebuilt = self.target.array().and_then(drivelab_record::array::progress).unwrap_or(0.0);
-        by_count.max(by_time).max(if until_rebuilt { rebuilt } else { 0.0 }).min(1.0)
+        let of_rebuild = match (&self.sampled, until) {
+            (Some(sampled), _) => sampled.share_done(),
+            (None, Some(_)) => rebuilt,
+            (None, None) => 0.0,
+        };
+        by_count.max(by_time).max(of_rebuild).min(1.0)
     }
 
     /// Until when the target may run on by itself while it has no output: the next instant that matters to host or
@@ -343,6 +364,9 @@ impl Clock {
         }
         if self.before.is_none() {
             until = until.min(self.start);
+        }
+        if let Some(sampled) = &self.sampled {
+            until = until.min(sampled.next_at());
         }
         until
     }

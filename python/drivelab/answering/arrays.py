@@ -26,7 +26,7 @@ UNKNOWN_QUEUE = (
     "latency: what the queue gains was not measured on these drives; at a rate, response times depend on it, the "
     "longest most of all, and their intervals are of chance alone"
 )
-_ARRAY = {"copies", "groups", "controller", "drive_price", "controller_price", "afr", "mttf", "repair"}
+_ARRAY = {"copies", "groups", "controller", "drive_price", "controller_price", "afr", "mttf", "repair", "precision"}
 
 
 def check_members(members: str) -> int:
@@ -82,12 +82,9 @@ def entry_of(one: Chosen) -> Entry:
     return planned(one)[0]
 
 
-def run(lab: Lab, wanted: Sequence[tuple[Chosen, Entry]], error_wanted: float = rebuild.ERROR_WANTED) -> None:
-    """Run all plans of these levels side by side; their figures go to the levels. Rebuilds with a larger error than
-    that, as a share of their hours, are simulated for longer. Raises RunError.
-    """
-    each = [one for choice, entry in wanted for one in all_of(choice, [entry])]
-    ran = measure([replace(one, error_wanted=error_wanted) for one in each], lab.workers)
+def run(lab: Lab, wanted: Sequence[tuple[Chosen, Entry]]) -> None:
+    """Run all plans of these levels side by side; their figures go to the levels. Raises RunError."""
+    ran = measure([one for choice, entry in wanted for one in all_of(choice, [entry])], lab.workers)
     if ran.interrupted:
         raise KeyboardInterrupt
     if ran.failures:
@@ -166,7 +163,7 @@ def notes_of(entry: Entry, load: Loads) -> list[str]:
     if load.may_write:
         found.append("a write ends where the drive answers it: its write cache is as its file has it")
     found.append(
-        f"a rebuild's hours are extrapolated from {rebuild.WINDOWS} parts of it, evenly spaced, or from the whole of a "
+        f"a rebuild's hours are extrapolated from {rebuild.PARTS} parts of it, evenly spaced, or from the whole of a "
         "short one; its interval is at 95 %. Rates and p99 beside it are those of its first minutes"
     )
     known = [one for each in entry.plans.values() for one in (each.in_force[0] or {}).get("firmware", ())]

@@ -22,8 +22,6 @@ RATE_OF_MEMBER = 20
 """Requests a second for each member, where nobody says."""
 TIMES = 2.0
 """How many times the p99 without a rebuild is borne, where nobody says."""
-ERROR_WANTED = 0.1
-"""Of the hours, as a share: the limits differ by more."""
 _KEY = "target.array.rebuild.ceiling"
 
 
@@ -58,7 +56,7 @@ def answer(asked: Options, lab: Lab) -> Answer:
     ]
     wanted = [(one, arrays.entry_of(one)) for one in (plain, *limited)]
     arrays.check_redundant(wanted[0][1], asked.level)
-    arrays.run(lab, wanted, ERROR_WANTED)
+    arrays.run(lab, wanted)
     healthy = arrays.state_row(wanted[0][1], "healthy", plain)
     arrays.check_keeps_up(healthy["iops"], load["rate_iops"])
     if healthy["p99_ms"] is None:

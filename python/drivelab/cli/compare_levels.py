@@ -16,6 +16,7 @@ from drivelab.arrays.levels.tables import notes
 from drivelab.arrays.simulation.example import one_of
 from drivelab.arrays.simulation.loads import KINDS, REQUESTS, STATES, WARM_UP
 from drivelab.arrays.simulation.planning import Entry, planned
+from drivelab.arrays.simulation.rebuild import PRECISION_HELP
 from drivelab.cli import completion
 from drivelab.cli import workload_options as words
 from drivelab.cli.assumed import note_assumed
@@ -120,6 +121,7 @@ class Load:
     )
     number_ios: Annotated[int | None, _load(f"Number of random requests per figure [{REQUESTS}]", "N")] = None
     ramp_time: Annotated[str | None, _load(f"Ramp time before these are counted [{WARM_UP}]", "TIME")] = None
+    precision: Annotated[str | None, _load(PRECISION_HELP, "PERCENT")] = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,6 +18,7 @@ from drivelab.arrays.plan.planned import KEYS, Plan, run
 from drivelab.arrays.plan.question import LEVELS, LIFE, MEMBERS
 from drivelab.arrays.simulation.example import one_of
 from drivelab.arrays.simulation.loads import KINDS, REQUESTS, WARM_UP
+from drivelab.arrays.simulation.rebuild import PRECISION_HELP
 from drivelab.cli import completion
 from drivelab.cli import workload_options as words
 from drivelab.cli.assumed import note_assumed
@@ -109,6 +110,7 @@ class Load:
     ] = False
     number_ios: Annotated[str | None, _load(f"Number of requests per figure [{REQUESTS}]", "N")] = None
     ramp_time: Annotated[str | None, _load(f"Ramp time before these are counted [{WARM_UP}]", "TIME")] = None
+    precision: Annotated[str | None, _load(PRECISION_HELP, "PERCENT")] = None
 
 
 @dataclass(frozen=True, kw_only=True)

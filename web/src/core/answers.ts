@@ -2,7 +2,7 @@
 // `arrays.ts`.
 import type { ArrayReport, LevelEntry, PowerCut, StripeMap } from "./arrays";
 
-export type { Sync } from "./arrays";
+export type { SampledPart, Sync } from "./arrays";
 
 export interface About {
   version: string;

@@ -81,6 +81,15 @@ export interface ArrayReport {
   events: ArrayEvent[];
   syncs: Sync[];
   series: ArrayPiece[];
+  /** The parts of a rebuild that was sampled. */
+  sampled?: { settled_ns: number; is_steady: boolean; places: SampledPart[] };
+}
+
+export interface SampledPart {
+  rebuilt: number;
+  counted_ns: number;
+  member_bytes: number;
+  ios: number;
 }
 
 export interface PowerCut {

@@ -37,7 +37,7 @@ use controller::params::ControllerParams;
 use drive::params::DriveModel;
 use drive::protocol::names::Name;
 use drive::{Drive, Turns};
-use drivelab_units::{Instant, Sectors};
+use drivelab_units::{Instant, Sectors, Share};
 use events::Event;
 pub use fault::{Cure, Fault, Lasting, Slowness};
 use link::Wires;
@@ -267,6 +267,23 @@ impl Target {
     /// The array inside, if there is one.
     pub fn array(&self) -> Option<&array::Array> {
         self.system()?.array()
+    }
+
+    /// Rebuilds of the array go on from this share of their work, if they are not beyond it: what lies before it is
+    /// skipped, and counts as valid. Timing alone is real from then on, data are not.
+    pub fn skip_rebuilds(&mut self, share: Share) {
+        if let Body::System(system) = &mut self.body {
+            system.skip_rebuilds(share);
+        }
+    }
+
+    /// Written data that wait in caches: runs of adjacent data in those of drives, sectors in those of hosts and of the
+    /// controller. A stream is one run, however much of it waits.
+    pub fn held_in_caches(&self) -> (u64, Sectors) {
+        let Some(system) = self.system() else { return (0, Sectors::ZERO) };
+        let of_drive = |drive: &Drive| drive.cached().map_or(0, |[_, (runs, _)]| u64::from(runs));
+        let memories = system.caches().map(|memory| memory.dirty().get()).sum();
+        (system.drives().map(of_drive).sum(), Sectors::new(memories))
     }
 
     /// Whether the array refuses writes: see [`Array::takes_no_writes`](array::Array::takes_no_writes).

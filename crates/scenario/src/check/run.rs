@@ -1,10 +1,11 @@
 //! The end of a run, by its limits or by a power cut, and its warm-up.
 use crate::check::ending::jobs_end;
 use crate::keys::At;
-use crate::raw::scenario::{RunRaw, TargetRaw};
+use crate::raw::scenario::{RunRaw, TargetRaw, Until as UntilRaw};
 use crate::raw::workload::WorkloadRaw;
 use crate::text::problem::Log;
 use drivelab_core::Limit;
+use drivelab_core::setup::{Sampling, Until};
 use drivelab_core::storage::TargetParams;
 use drivelab_units::Span;
 
@@ -47,17 +48,43 @@ pub fn run(
     }
     let listed = listed.filter(|_| cut.is_none()).map(|list| list.value.len() as u64);
     let ios = listed.or(ios.map(|ios| ios.value.0));
-    let until_rebuilt = raw.until.is_some();
+    let until = until(raw, log);
     let is_recorded = workload.is_some_and(|workload| workload.trace.is_some());
     let jobs_end = workload.is_some_and(jobs_end);
     let default =
-        (!is_recorded && !jobs_end && ios.is_none() && !until_rebuilt && cut.is_none()).then_some(DURATION);
+        (!is_recorded && !jobs_end && ios.is_none() && until.is_none() && cut.is_none()).then_some(DURATION);
     let duration = duration.map(|duration| duration.value.0).or(default);
     Run {
         warmup: warmup.map_or(Span::ZERO, |warmup| warmup.value.0),
-        limit: Limit { duration, ios, until_rebuilt },
+        limit: Limit { duration, ios, until },
         seed: raw.seed.as_ref().map_or(1, |seed| seed.value.0),
     }
+}
+
+const PLACES: u32 = 16;
+const STAY: Span = Span::from_s(12);
+
+/// The condition of the array's rebuild that ends the run.
+fn until(raw: &RunRaw, log: &mut Log) -> Option<Until> {
+    let asked = raw.until.as_ref().map(|at| at.value);
+    let (places, stay) = (raw.places.as_ref(), raw.stay.as_ref());
+    if asked != Some(UntilRaw::Sampled) {
+        let unused = [places.map(|at| ("places", at.place)), stay.map(|at| ("stay", at.place))];
+        for (key, place) in unused.into_iter().flatten() {
+            let message = format!("`{key}` changes nothing unless a rebuild is sampled");
+            log.fault(place, message, "set run.until = \"sampled\", or leave it out");
+        }
+    }
+    if let Some(at) = stay.filter(|at| at.value.0 < Span::from_ms(100)) {
+        log.fault(at.place, "too short for any request of a rebuild", "write a time such as \"12s\"");
+    }
+    Some(match asked? {
+        UntilRaw::Rebuilt => Until::Rebuilt,
+        UntilRaw::Sampled => Until::Sampled(Sampling {
+            places: places.map_or(PLACES, |at| at.value.0 as u32),
+            stay: stay.map_or(STAY, |at| at.value.0),
+        }),
+    })
 }
 
 /// When the power is cut.

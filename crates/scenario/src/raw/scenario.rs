@@ -125,10 +125,12 @@ section! {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Until {
     Rebuilt,
+    Sampled,
 }
 
 choices!(Until {
     "rebuilt" => Until::Rebuilt, "the last rebuild of the array has ended, and no other is to come";
+    "sampled" => Until::Sampled, "the rebuild was sampled at `places` places; what lies between them is skipped";
 });
 
 section! {
@@ -143,6 +145,11 @@ section! {
         ios: Count<1, 1_000_000_000_000> = "",
         /// A further condition that ends the run.
         until: Until = "",
+        /// With `until = "sampled"`: the number of places of the rebuild, each in the middle of an equal share of it.
+        places: Count<2, 1000> = "16",
+        /// With `until = "sampled"`: the time at each place, of which a sixth does not count. It begins once written data no
+        /// longer gather in the caches.
+        stay: Duration = "12s",
         /// The seed of all random numbers.
         seed: Count<0, 0x7fff_ffff_ffff_ffff> = "1",
     }

@@ -1,6 +1,7 @@
 //! Arrays: what their keys come to, what of them is swept, and what changes the hash of a scenario.
 use crate::common;
 use drivelab_core::Limit;
+use drivelab_core::setup::{Sampling, Until};
 use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::array::params::{
     ArrayParams, ConsistencyPolicy, Copies, Failure, GivesWay, Level, ManagedBy, ParityParams, PartialWrites,
@@ -468,9 +469,12 @@ fn a_run_may_end_with_the_rebuild() {
         );
         plan.points[0].setup.limit
     };
-    let until_rebuilt = true;
-    assert_eq!(limit("until = \"rebuilt\""), Limit { until_rebuilt, ..Limit::default() });
-    let both = Limit { duration: Some(Span::from_s(9)), ios: Some(7), until_rebuilt };
+    let until = Some(Until::Rebuilt);
+    assert_eq!(limit("until = \"rebuilt\""), Limit { until, ..Limit::default() });
+    let sampled = |places, s| Some(Until::Sampled(Sampling { places, stay: Span::from_s(s) }));
+    assert_eq!(limit("until = \"sampled\"").until, sampled(16, 12));
+    assert_eq!(limit("until = \"sampled\"\nplaces = 4\nstay = \"60s\"").until, sampled(4, 60));
+    let both = Limit { duration: Some(Span::from_s(9)), ios: Some(7), until };
     assert_eq!(limit("until = \"rebuilt\"\nduration = \"9s\"\nios = 7"), both);
     let spare = "level = [\"raid0\", \"raid1\"]\nmembers = 2\nspares = 1\n[run]\nuntil = \"rebuilt\"";
     let plan = planned(spare, "faults.fail = [{ drive = 1, at = \"1s\" }]");

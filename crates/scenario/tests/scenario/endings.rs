@@ -23,7 +23,7 @@ fn a_run_ends_with_its_jobs_where_all_of_them_end() {
         let setup = planned("", workload).points.remove(0).setup;
         (setup.jobs_end(), setup.limit)
     };
-    let none = Limit { duration: None, ios: None, until_rebuilt: false };
+    let none = Limit { duration: None, ios: None, until: None };
     let minute = Limit { duration: Some(Span::from_s(60)), ..none };
     assert_eq!(ends("io_size = \"1GiB\""), (true, none));
     assert_eq!(ends("job.a.io_size = \"1GiB\"\njob.b.bs = \"8KiB\""), (false, minute));

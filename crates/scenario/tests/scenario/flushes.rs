@@ -37,7 +37,7 @@ fn a_listed_flush_names_no_block_and_counts_as_a_command() {
     assert_eq!(asks(write), (Span::ZERO, Access::Write, 8));
     assert_eq!(asks(flush), (Span::from_ms(9), Access::Flush, 0));
     assert_eq!(asks(read), (Span::from_ms(9), Access::Read, 8));
-    assert_eq!(setup.limit, Limit { duration: None, ios: Some(3), until_rebuilt: false });
+    assert_eq!(setup.limit, Limit { duration: None, ios: Some(3), until: None });
 }
 
 #[test]

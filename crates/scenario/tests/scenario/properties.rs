@@ -272,7 +272,7 @@ fn a_job_asks_of_the_queue_what_it_says_and_its_copies_are_processes() {
     let ios = &listed.points[0].setup.fed.as_ref().unwrap().ios;
     assert_eq!(ios.iter().map(|io| io.time).collect::<Vec<_>>(), [Span::ZERO, Span::from_ms(1)]);
     assert_eq!(ios[0].command.priority, Priority::Isochronous(Span::from_ms(9)));
-    assert_eq!(listed.points[0].setup.limit, Limit { duration: None, ios: Some(2), until_rebuilt: false });
+    assert_eq!(listed.points[0].setup.limit, Limit { duration: None, ios: Some(2), until: None });
     insta::assert_snapshot!(listed.points[0].fio);
 }
 

@@ -5,7 +5,7 @@ use crate::error::RunError;
 use drivelab_core::Setup;
 use drivelab_core::storage::TargetParams;
 use drivelab_record::point::{Closing, Ended, Point};
-use drivelab_record::{Log, Platter};
+use drivelab_record::{ArrayRecord, Log, Platter};
 use drivelab_units::Instant;
 
 impl Clock {
@@ -33,7 +33,9 @@ impl Clock {
             digest,
         };
         let point = Point::new(&self.collector, &closing);
+        let sampled = self.sampled.map(|sampled| sampled.close());
         let array = self.array.and_then(|array| Some(array.close(self.target.array()?, ended)));
+        let array = array.map(|array| ArrayRecord { sampled, ..array });
         let given_up = self.target.system().filter(|_| has_memory(&setup.target));
         let given_up = given_up.map(|system| self.given_up.close(system));
         let log = self.log.map(|mut log| Log {

@@ -112,11 +112,7 @@ fn the_yardstick_serves_the_same_commands_in_order_of_arrival() {
     let batch = |setup: Setup| {
         let arrivals = Arrivals::Closed { outstanding: 16, think: ms(3_600_000) };
         let jobs = setup.jobs.into_iter().map(|job| JobParams { arrivals, ..job }).collect();
-        Setup {
-            jobs,
-            limit: drivelab_core::Limit { duration: None, ios: Some(16), until_rebuilt: false },
-            ..setup
-        }
+        Setup { jobs, limit: drivelab_core::Limit { duration: None, ios: Some(16), until: None }, ..setup }
     };
     let own = batch(random(Order::Sptf, 16));
     let other = in_arrival_order(&own, 16).unwrap();

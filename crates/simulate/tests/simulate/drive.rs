@@ -190,7 +190,7 @@ fn sequential_rate(params: &DriveParams, jobs: u32, size: u64, reads: Share) -> 
         arrivals: outstanding(jobs),
         ..random_job(&target, 1, size)
     };
-    let limit = Limit { duration: Some(ms(2_000)), ios: None, until_rebuilt: false };
+    let limit = Limit { duration: Some(ms(2_000)), ios: None, until: None };
     point(&Setup { warmup: ms(50), limit, ..setup(target, job, 0) }).bytes_per_s
 }
 

@@ -138,7 +138,7 @@ fn a_think_time_is_kept_to_the_nanosecond() {
     let arrivals = Arrivals::Closed { outstanding: 1, think: ms(3) };
     let fixed = Setup {
         warmup: Span::ZERO,
-        limit: Limit { duration: Some(ms(4_000)), ios: None, until_rebuilt: false },
+        limit: Limit { duration: Some(ms(4_000)), ios: None, until: None },
         ..station(Service::Fixed(MEAN), arrivals, 0)
     };
     let point = point(&fixed);
@@ -194,7 +194,7 @@ fn a_fixed_rate_is_kept_to_the_nanosecond() {
     let rate = Frequency::from_millihertz(500_000).unwrap();
     let fixed = Setup {
         warmup: ms(100),
-        limit: Limit { duration: Some(ms(2_000)), ios: None, until_rebuilt: false },
+        limit: Limit { duration: Some(ms(2_000)), ios: None, until: None },
         ..station(Service::Fixed(MEAN), Arrivals::Fixed { rate }, 0)
     };
     let point = point(&fixed);
@@ -220,7 +220,7 @@ fn a_run_in_which_no_time_passes_ends_with_its_name() {
     let stalled = try_point(&setup(stations(None, 0), job(), 10));
     assert_eq!(stalled.unwrap_err(), RunError::Timeless { at_ns: 0 });
     let endless = Setup {
-        limit: Limit { duration: None, ios: None, until_rebuilt: false },
+        limit: Limit { duration: None, ios: None, until: None },
         ..setup(stations(None, 0), job(), 10)
     };
     assert_eq!(try_point(&endless).unwrap_err(), RunError::Endless);
@@ -260,7 +260,7 @@ fn the_oldest_that_is_not_finished_is_reported_with_its_age() {
     let service = Service::Fixed(ms(8));
     for (jobs, oldest) in [(1, 4), (3, 20)] {
         let job = JobParams { arrivals: outstanding(jobs), ..job() };
-        let limit = Limit { duration: Some(ms(60)), ios: None, until_rebuilt: false };
+        let limit = Limit { duration: Some(ms(60)), ios: None, until: None };
         let point = point(&Setup { limit, ..setup(stations(Some(service), 1), job, 0) });
         assert_eq!(point.oldest_unfinished_ns, Some(ms(oldest).as_ns()));
         assert_eq!(point.ended, Ended::Duration);

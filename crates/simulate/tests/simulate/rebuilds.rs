@@ -1,6 +1,7 @@
 //! What a run leaves of an array: events, rebuilds, and how hosts fared meanwhile.
 use crate::common;
 use crate::common::{drive, flat_seek, layout, ms, random_job, setup, zone};
+use drivelab_core::setup::{Sampling, Until};
 use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::array::params::{ArrayParams, Failure, Level, When};
 use drivelab_core::storage::controller::params::ControllerParams;
@@ -9,8 +10,9 @@ use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
 use drivelab_core::storage::system::SystemParams;
 use drivelab_core::{Limit, Setup};
 use drivelab_record::Point;
+use drivelab_record::point::Ended;
 use drivelab_simulate::{Control, RunError, run};
-use drivelab_units::{Instant, Lba, Sectors, Share, Span};
+use drivelab_units::{Instant, Lba, Rate, Sectors, Share, Span};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -41,7 +43,7 @@ fn failing(drive: u16, ms: u64) -> Failure {
 #[test]
 fn a_run_until_rebuilt_ends_with_the_rebuild_and_reports_it() {
     let setup = mirror(1, vec![failing(0, 1_000)]);
-    let limit = Limit { until_rebuilt: true, ..Limit::default() };
+    let limit = Limit { until: Some(Until::Rebuilt), ..Limit::default() };
     let point = go(&Setup { limit, ..setup.clone() }).unwrap();
     let array = point.array.as_ref().unwrap();
     let what: Vec<&str> = array.events.iter().map(|event| event.what).collect();
@@ -75,7 +77,7 @@ fn a_rebuild_that_continues_reports_what_was_there_before() {
         ..system.array.clone().unwrap()
     };
     let target = TargetParams::System(SystemParams { array: Some(array), ..system });
-    let limit = Limit { until_rebuilt: true, ..Limit::default() };
+    let limit = Limit { until: Some(Until::Rebuilt), ..Limit::default() };
     let point = go(&Setup { limit, ..setup(target, jobs[0].clone(), 100) }).unwrap();
     let array = point.array.as_ref().unwrap();
     let sync = &array.syncs[0];
@@ -95,10 +97,78 @@ fn a_rebuild_that_continues_reports_what_was_there_before() {
     );
 }
 
+/// A mirror whose first member is rebuilt, sampled at these places for so long each.
+fn sampled(places: u32, stay: Span, outstanding: u32) -> Setup {
+    let Setup { target: TargetParams::System(system), jobs, .. } = mirror(0, Vec::new()) else {
+        panic!("no system")
+    };
+    let array = system.array.clone().unwrap();
+    let array = ArrayParams { missing: vec![0], rebuilding: true, ..array };
+    let target = TargetParams::System(SystemParams { array: Some(array), ..system });
+    let mut job = jobs[0].clone();
+    job.arrivals = drivelab_core::host::params::Arrivals::Closed { outstanding, think: ms(20) };
+    let limit = Limit { until: Some(Until::Sampled(Sampling { places, stay })), ..Limit::default() };
+    Setup { limit, ..setup(target, job, 100) }
+}
+
+#[test]
+fn a_sampled_rebuild_is_seen_in_the_middle_of_equal_shares() {
+    // Nothing gathers in caches that there are none of: the second look, after ten seconds, sees as much as the first.
+    // But this rebuild is over by then.
+    let over = go(&sampled(4, ms(50), 1)).unwrap();
+    assert_eq!(over.ended, Ended::Sampled);
+    let array = over.array.unwrap();
+    assert!(array.syncs[0].ended_ns.is_some());
+    assert_eq!(array.sampled.unwrap().places, []);
+}
+
+#[test]
+fn a_sampled_rebuild_skips_what_lies_between_its_places() {
+    let mut setup = sampled(4, ms(2_000), 1);
+    let TargetParams::System(system) = &mut setup.target else { panic!("no system") };
+    // Slow enough to be there after the first look.
+    let sync = &mut system.array.as_mut().unwrap().sync;
+    (sync.ceiling, sync.request) = (Some(Rate::from_bytes_per_s(100_000).unwrap()), Sectors::new(8));
+    let point = go(&setup).unwrap();
+    assert_eq!(point.ended, Ended::Sampled);
+    let array = point.array.as_ref().unwrap();
+    let found = array.sampled.as_ref().unwrap();
+    assert!(found.is_steady);
+    // A look at the beginning and one ten seconds later; then four seconds before each stay.
+    assert_eq!((found.settled_ns, point.window_ns), (10_000_000_000, 34_000_000_000));
+    let shares: Vec<f64> = found.places.iter().map(|place| place.rebuilt).collect();
+    assert_eq!(shares, [0.125, 0.375, 0.625, 0.875]);
+    for place in &found.places {
+        assert_eq!(place.counted_ns, 2_000_000_000);
+        // The ceiling, but for a request at each end.
+        assert!(place.member_bytes.abs_diff(200_000) <= 2 * 8 * 512, "{place:?}");
+        assert!(place.ios > 0);
+    }
+    // What is skipped is valid, and was not processed.
+    let sync = &array.syncs[0];
+    assert_eq!(sync.ended_ns, None);
+    assert!(sync.member_bytes < sync.member_bytes_in_all / 4, "{sync:?}");
+    assert_eq!(go(&setup).unwrap(), point);
+}
+
+#[test]
+fn the_data_of_a_sampled_rebuild_cannot_be_checked() {
+    let setup = Setup { checks_data: true, ..sampled(4, ms(50), 1) };
+    assert_eq!(go(&setup), Err(RunError::SampledData));
+}
+
+#[test]
+fn what_is_not_rebuilt_cannot_be_sampled() {
+    let mut setup = sampled(4, ms(50), 1);
+    let TargetParams::System(system) = &mut setup.target else { panic!("no system") };
+    system.array = None;
+    assert_eq!(go(&setup), Err(RunError::NoRebuild));
+}
+
 #[test]
 fn a_rebuild_that_the_run_cuts_short_says_how_long_the_rest_would_take() {
     let setup = mirror(1, vec![failing(0, 100)]);
-    let limit = Limit { until_rebuilt: true, ..Limit::default() };
+    let limit = Limit { until: Some(Until::Rebuilt), ..Limit::default() };
     let whole = go(&Setup { limit, ..setup.clone() }).unwrap().array.unwrap().syncs.remove(0);
     assert_eq!(whole.remaining_ns, None);
     let limit = Limit { duration: Some(Span::from_ns(whole.duration_ns.unwrap() / 2)), ..limit };
@@ -137,7 +207,7 @@ fn what_is_written_back_is_counted_in_bytes() {
 
 #[test]
 fn a_run_that_waits_for_a_rebuild_that_cannot_come_says_so() {
-    let limit = Limit { until_rebuilt: true, ..Limit::default() };
+    let limit = Limit { until: Some(Until::Rebuilt), ..Limit::default() };
     for setup in [mirror(0, vec![failing(0, 500)]), mirror(1, vec![])] {
         assert_eq!(go(&Setup { limit, ..setup }), Err(RunError::NoRebuild));
     }

@@ -86,7 +86,7 @@ fn converted(bytes: &[u8], to: Format) -> Vec<u8> {
     copied.unwrap_or_else(|_| panic!("it can be converted")).1
 }
 
-const WHOLE: Limit = Limit { duration: None, ios: None, until_rebuilt: false };
+const WHOLE: Limit = Limit { duration: None, ios: None, until: None };
 
 const TARGETS: [&str; 8] = [
     "drive = \"wd-4tb-7200\"",

@@ -15,6 +15,7 @@ from drivelab.arrays.levels.trace_keys import split
 from drivelab.arrays.levels.verdict import Verdict, judged
 from drivelab.arrays.odds import Lifetime, Repair, lifetime_dict, odds
 from drivelab.arrays.simulation import loads as under
+from drivelab.arrays.simulation import rebuild
 from drivelab.arrays.simulation.loads import Loads
 from drivelab.arrays.simulation.measure import all_of, measure
 from drivelab.arrays.simulation.planning import (
@@ -142,6 +143,7 @@ def compare_levels(  # noqa: PLR0913 - its parameters are the options of the ver
     of: str | None = None,
     number_ios: int | None = None,
     ramp_time: str | None = None,
+    precision: str | None = None,
     states: str | Iterable[str] = tuple(under.STATES),
     full: bool = True,
     copies: int | None = None,
@@ -208,6 +210,7 @@ def chosen_of(given: Mapping[str, Any], overrides: Iterable[Override]) -> Chosen
         failures=failures_of(lifetime, {key: given[key] for key in ("afr", "mttf", *risk.CAUSES)}),
         repair=Repair.parse(given["repair"], lifetime),
         prices=Prices.parse(given["drive_price"], given["controller_price"]),
+        precision=rebuild.Precision.asked(given["precision"]),
     )
     risk.check(chosen)
     return chosen

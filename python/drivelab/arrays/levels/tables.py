@@ -9,7 +9,7 @@ from drivelab.arrays.cost import GB
 from drivelab.arrays.durability.unreadable import is_none
 from drivelab.arrays.levels import risk
 from drivelab.arrays.simulation import loads as under
-from drivelab.arrays.simulation.rebuild import SHORT, WINDOWS
+from drivelab.arrays.simulation.rebuild import PARTS
 from drivelab.report.chances import percent_figure, span_text, years_text
 from drivelab.report.plural import counted
 from drivelab.report.points_table import rate_text
@@ -307,13 +307,13 @@ def _method(found: Comparison) -> list[str]:
         if rebuild["extrapolated"]
     ]:
         lines.append(
-            f"rebuild: extrapolated from {WINDOWS} windows of {SHORT.window_s} s or more evenly over the member under "
-            f"the load, {min(parts):.2g} to {max(parts):.2g} of it in all (1 is a whole rebuild); ±: half the 95 % "
-            "confidence interval, from the spread of the windows. Without the time until somebody has brought the new "
-            "drive"
+            f"rebuild: extrapolated from {PARTS} parts of it, evenly over the member, under the load, once the caches "
+            f"are full, {min(parts):.2g} to {max(parts):.2g} of it in all (1 is a whole rebuild); ±: half the 95 % "
+            f"confidence interval, from the spread of the parts, wanted: {found.chosen.precision.error:.0%} "
+            "(--precision). Without the time until somebody has brought the new drive"
         )
     if stuck := _named(found, lambda rebuild: not rebuild["duration_ns"]):
-        lines.append(f"{stuck}: in some window no request of the rebuild ended; it takes longer than said")
+        lines.append(f"{stuck}: in some part no request of the rebuild ended; it takes longer than said")
     if behind := _named(found, lambda rebuild: not rebuild["kept_up"]):
         lines.append(
             f"{behind}: while it is rebuilt requests of hosts wait longer and longer, so nobody can say how long it "

@@ -13,7 +13,7 @@ from drivelab.arrays.plan.evaluate import loss_span
 from drivelab.arrays.plan.grid import Candidate, milliseconds, money, terabytes
 from drivelab.arrays.plan.sensitivity import Figure
 from drivelab.arrays.simulation import loads as under
-from drivelab.arrays.simulation.rebuild import ERROR_WANTED
+from drivelab.arrays.simulation.rebuild import FINE
 from drivelab.report.chances import percent_figure, percent_text, span_text
 from drivelab.report.plural import counted
 from drivelab.report.table import SCREEN, Cell, Table
@@ -199,8 +199,11 @@ def _obtained(found: Plan) -> list[str]:
     if found.pick and (ranged := shares_note([found.pick.figures() or {}])):
         remarks.insert(0, ranged)
     if any(one.entry.rebuild for one in found.candidates):
+        wanted = found.asked.precision.error
+        finer = f", or to {FINE.error:.0%} where --max-loss lies within its interval" if FINE.error < wanted else ""
         remarks.append(
-            f"a rebuild is simulated until its hours are known to {ERROR_WANTED:.0%}; what it came to is its own ±"
+            f"a rebuild is simulated until its duration is known to {wanted:.0%} (--precision){finer}; the error that "
+            "it has in the end is its own ±"
         )
     if unresolved := [one.name for one in found.assumptions if one.high is not None and not one.is_told]:
         remarks.append(

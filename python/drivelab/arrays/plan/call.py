@@ -29,6 +29,7 @@ def plan(  # noqa: PLR0913 - its parameters are the options of the verb
     sync: bool | None = None,
     number_ios: int | None = None,
     ramp_time: str | None = None,
+    precision: str | None = None,
     level: str | None = None,
     members: int | str | None = None,
     controller: str | None = None,

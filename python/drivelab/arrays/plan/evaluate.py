@@ -16,7 +16,7 @@ from drivelab.arrays.plan.loss import loss_of
 from drivelab.arrays.simulation import loads as under
 from drivelab.arrays.simulation.measure import Ran, Wanted, measure
 from drivelab.arrays.simulation.planning import laid_out
-from drivelab.arrays.simulation.rebuild import hours_with_interval
+from drivelab.arrays.simulation.rebuild import FINE, hours_with_interval
 from drivelab.report.chances import figure
 from drivelab.runs.simulation import default_workers
 
@@ -33,10 +33,12 @@ def evaluate(
     progress: Progress | None = None,
     *,
     bounded: bool = True,
+    whole: bool | None = None,
 ) -> Ran:
     """Exclude candidates by bounds, simulate the others, and record the limits that each misses.
 
-    Without bounds every candidate that can be is simulated whole: brute force.
+    Without bounds the load of every candidate that can be is simulated. `whole` says whether rebuilds and losses are
+    found for those too that miss another limit; by default where there are no bounds: brute force.
     """
     ran = Ran()
     left = [one for one in candidates if one.entry.reason is None]
@@ -49,14 +51,47 @@ def evaluate(
     left = [one for one in left if one.is_simulated]
     for one in left:
         judge_load(one, asked)
-    if bounded:
+    if bounded if whole is None else not whole:
         left = [one for one in left if not one.failings]
     # If queues already grow without bound, a rebuild tells nothing.
     carrying = [one for one in left if not any(failing.limit == "load" for failing in one.failings)]
     simulate_rebuilds([one for one in carrying if one.entry.rebuild is None], ran, workers, progress)
     if not ran.interrupted:
         _judge_losses(left, asked, ran, workers, progress)
+        _judge_finer(left, asked, ran, workers)
     return ran
+
+
+def _judge_finer(left: Sequence[Candidate], asked: Asked, ran: Ran, workers: int | None) -> None:
+    """Where the limit of losses lies within the interval that the rebuild's error leaves, simulate it for longer, and
+    judge again.
+    """
+    limit = asked.limits.loss_percent
+    if limit is None or asked.varied or FINE.error >= asked.precision.error:
+        return
+    open_ones = [one for one in left if is_undecided(one, limit)]
+    finer = [replace(one.chosen, precision=FINE) for one in open_ones]
+    wanted = [
+        again
+        for one, chosen in zip(open_ones, finer, strict=True)
+        for again in [Wanted(chosen, one.entry, "rebuilding", under.REBUILD).again(one.entry.rebuild)]
+        if again is not None
+    ]
+    if not wanted or ran.interrupted:
+        return
+    ran.add(measure(wanted, workers))
+    for one in open_ones:
+        one.failings = [failing for failing in one.failings if failing.limit != "loss"]
+    if not ran.interrupted:
+        _judge_losses(open_ones, asked, ran, workers, None)
+
+
+def is_undecided(one: Candidate, limit: float) -> bool:
+    """Whether a better known rebuild could turn the verdict on the chance of loss."""
+    if one.loss is None or rebuild_hours(one) is None:
+        return False
+    low, high = loss_span(one.loss)
+    return low <= limit <= high
 
 
 def _judge_losses(

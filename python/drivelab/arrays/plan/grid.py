@@ -13,6 +13,7 @@ from drivelab.arrays.plan import question as asked
 from drivelab.arrays.plan.question import Limits, Prices
 from drivelab.arrays.simulation.loads import LOAD, Loads
 from drivelab.arrays.simulation.planning import Chosen, Entry, checked, laid_out, named
+from drivelab.arrays.simulation.rebuild import DEFAULT, Precision
 from drivelab.arrays.typed import whole
 from drivelab.errors import ref
 from drivelab.scenarios.scenario import Override
@@ -101,6 +102,8 @@ class Asked:
     """What is assumed of the unreadable sectors of each drive; empty if an option says it, or nothing fails."""
     spares: int
     overrides: Sequence[Override]
+    precision: Precision = DEFAULT
+    """How well the durations of rebuilds are to be known."""
     varied: bool = False
     """Whether the question varies an assumption: probabilities of loss are then computed to 10 %, without the interval
     of the rebuild.
@@ -140,6 +143,7 @@ def candidates(asked_: Asked, options: Mapping[str, Any]) -> list[Candidate]:
                     loads=asked_.loads,
                     overrides=checked(drive, [*own, *asked_.overrides], "level"),
                     rebuilds_idle=False,
+                    precision=asked_.precision,
                 )
                 found += _of(chosen, controller, asked_)
     return found

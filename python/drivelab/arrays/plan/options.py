@@ -16,6 +16,7 @@ from drivelab.arrays.plan.load import is_trace, load
 from drivelab.arrays.plan.question import CANDIDATES_MAX, Limits, Prices
 from drivelab.arrays.simulation.loads import LOAD, Loads, names_of
 from drivelab.arrays.simulation.planning import check_used, checked, named
+from drivelab.arrays.simulation.rebuild import DEFAULT, Precision
 from drivelab.arrays.typed import whole
 from drivelab.errors import OptionError, ScenarioError, ref
 from drivelab.errors.keys import BEGIN
@@ -60,6 +61,7 @@ def asked_of(options: Mapping[str, Any], overrides: Sequence[Override]) -> Asked
     before = len(problems.found)
     loads = read(_LOAD, load, options, trace_keys)
     wrong = {one.name for one in problems.found[before:]}
+    precision = read(DEFAULT, Precision.asked, options.get("precision"))
     limits = read(_LIMITS, asked.limits, options, None if loads is _LOAD else loads)
     rates = read(_RATES, _rates, options, drives)
     prices = read(_PRICES, asked.prices, options, drives, controllers, frozenset(refused))
@@ -86,6 +88,7 @@ def asked_of(options: Mapping[str, Any], overrides: Sequence[Override]) -> Asked
         unreadable={} if is_said else {drive: unreadable.of_drive(drive, others) for drive in drives},
         spares=options.get("spares", 0),
         overrides=others,
+        precision=precision,
     )
 
 

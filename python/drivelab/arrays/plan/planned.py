@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 KEYS = (
     "capacity", "load", "rw", "pattern", "bs", "iodepth", "rwmixread", "rate_iops", "rate_process", "sync",
-    "number_ios", "ramp_time", "max_latency", "min_iops", "max_loss", "budget", "states", "drive", "level", "members",
+    "number_ios", "ramp_time", "precision", "max_latency", "min_iops", "max_loss", "budget", "states", "drive", "level", "members",
     "controller", "copies", "groups", "drive_price", "controller_price", "power_price", "drive_power", *FORMS,
     *FAILURES,
 )  # fmt: skip

@@ -264,28 +264,39 @@ def _of_load(
     losses: dict[float, Figure | None] = {LOW: None, HIGH: None}
     turns: list[Turn] = []
     for factor in LOADS_UP:
-        again = _again([picked], asked, factor, ran, workers)
+        again = _again([picked], asked, factor, ran, workers, whole=factor == HIGH)
         if not again:
             break
-        losses[factor] = _figure(again[0], picked)
+        if factor == HIGH:
+            losses[factor] = _figure(again[0], picked)
         if not again[0].holds:
-            others = _again(successors(picked, candidates)[:_RIVALS], asked, factor, ran, workers)
-            then = next((one.name for one in others if one.holds), None)
+            then = _first_that_holds(successors(picked, candidates)[:_RIVALS], asked, factor, ran, workers)
             turns.append(Turn(factor, again[0].failings[0].text, then))
             break
     if asked.knows_failures and losses[HIGH] is None:
-        far = _again([picked], asked, HIGH, ran, workers)
+        far = _again([picked], asked, HIGH, ran, workers, whole=True)
         losses[HIGH] = _figure(far[0], picked) if far else None
     rivals = [one for one in candidates if one.is_simulated and not one.holds and order_by_cost(one, picked)]
     rivals = sorted(rivals, key=lambda one: one.cost["total"])[:_RIVALS]
     for factor in LOADS_DOWN:
-        own = [picked] if factor == LOW else []
-        again = _again([*own, *([] if _turns_below(turns) else rivals)], asked, factor, ran, workers)
-        if own and again:
-            losses[LOW] = _figure(again[0], picked)
-        if holding := [one for one in again[len(own) :] if one.holds]:
+        again = _again([] if _turns_below(turns) else rivals, asked, factor, ran, workers, whole=False)
+        if holding := [one for one in again if one.holds]:
             turns.append(Turn(factor, None, min(holding, key=order).name))
+    if asked.knows_failures:
+        near = _again([picked], asked, LOW, ran, workers, whole=True)
+        losses[LOW] = _figure(near[0], picked) if near else None
     return Assumption("load", asked.loads.text(), losses[LOW], losses[HIGH], tuple(turns))
+
+
+def _first_that_holds(
+    others: Sequence[Candidate], asked: Asked, factor: float, ran: Ran, workers: int | None
+) -> str | None:
+    """The first of these candidates that holds under the load multiplied by a factor; those after it are not run."""
+    for other in others:
+        again = _again([other], asked, factor, ran, workers, whole=False)
+        if again and again[0].holds:
+            return again[0].name
+    return None
 
 
 def _figure(again: Candidate, picked: Candidate) -> Figure | None:
@@ -307,18 +318,29 @@ def order_by_cost(one: Candidate, picked: Candidate) -> bool:
 
 
 def _again(
-    candidates: Sequence[Candidate], asked: Asked, factor: float, ran: Ran, workers: int | None
+    candidates: Sequence[Candidate],
+    asked: Asked,
+    factor: float,
+    ran: Ran,
+    workers: int | None,
+    *,
+    whole: bool,
 ) -> list[Candidate]:
-    """The same candidates under the load multiplied by a factor; empty if the load has no number to multiply."""
+    """The same candidates under the load multiplied by a factor; empty if the load has no number to multiply.
+
+    `whole`: the rebuild of those too that miss another limit.
+    """
     loads = scaled(asked.loads, factor)
-    if loads is None or ran.interrupted:
+    if loads is None or ran.interrupted or not candidates:
         return []
     found = [
         replace(one, chosen=replace(one.chosen, loads=loads), entry=replace(one.entry, states={}, rebuild=None),
                 failings=[], loss=None, judged=False)
         for one in candidates
     ]  # fmt: skip
-    again = evaluate(found, replace(asked, loads=loads, varied=True), workers, bounded=False)
+    again = evaluate(
+        found, replace(asked, loads=loads, varied=True), workers, bounded=False, whole=whole
+    )
     ran.add(again)
     return [] if again.interrupted else [one for one in found if one.is_simulated]
 

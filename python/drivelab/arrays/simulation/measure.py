@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias
 
+from drivelab import _core
 from drivelab.arrays.simulation import loads as under
 from drivelab.arrays.simulation import rebuild
 from drivelab.arrays.simulation.figures import load_figures, random_figures, stream_figures
 from drivelab.arrays.simulation.planning import Chosen, Entry, rebuild_planned
-from drivelab.arrays.simulation.rebuild import extrapolated, next_way
+from drivelab.arrays.simulation.rebuild import extrapolated, first_way, next_way
 from drivelab.runs.result import Failure, Point, Result
 from drivelab.runs.simulation import Progress, run_reduced
 
@@ -33,9 +34,14 @@ class Wanted:
     entry: Entry
     state: str
     load: str
-    way: rebuild.Way = rebuild.SHORT
-    error_wanted: float = rebuild.ERROR_WANTED
-    """For a rebuild: one with a larger error is simulated for longer."""
+    way: rebuild.Way | None = None
+    """For a rebuild that is simulated again; None at first."""
+
+    def plan(self) -> _core.Plan:
+        """What runs. Raises ScenarioError."""
+        if self.way is None:
+            return self.entry.plans[self.state, self.load]
+        return rebuild_planned(self.entry, self.chosen, self.load, self.way)
 
     def figures(self, points: Sequence[Point]) -> Figures:
         """The figures of its points."""
@@ -44,11 +50,11 @@ class Wanted:
             return figures(points)
         loads, entry = self.chosen.loads, self.entry
         if self.load == under.REBUILD_IDLE:
-            return extrapolated(points, self.way)
+            return extrapolated(points)
         records = (
             entry.capacity_bytes / entry.record_bytes if entry.record_bytes and loads.is_random else None
         )
-        return extrapolated(points, self.way, loads.rate, records)
+        return extrapolated(points, loads.rate, records)
 
     def keep(self, figures: Figures) -> None:
         """Store its figures with the level."""
@@ -61,7 +67,10 @@ class Wanted:
 
     def again(self, figures: Figures) -> Wanted | None:
         """The same rebuild, simulated for longer; None if its error is small enough."""
-        way = next_way(figures, self.way, self.error_wanted) if self.load in _REBUILDS else None
+        if self.load not in _REBUILDS:
+            return None
+        way = self.way or first_way(is_idle=self.load == under.REBUILD_IDLE)
+        way = next_way(figures, way, self.chosen.precision)
         return None if way is None else replace(self, way=way)
 
 
@@ -103,7 +112,7 @@ def measure(
 ) -> Measured:
     """Run everything in parallel. Figures go to the levels; failures and an interruption are in the result."""
     found = Measured()
-    plans = [one.entry.plans[one.state, one.load] for one in wanted]
+    plans = [one.plan() for one in wanted]
     while plans and not found.interrupted:
         runs = run_reduced(plans, partial(_Run.of, wanted), workers, progress)
         again = list(_taken(found, wanted, runs))
@@ -112,7 +121,7 @@ def measure(
             found.points, progress = len(found.digests), None
         found.points = found.points or len(found.digests)
         wanted = again
-        plans = [rebuild_planned(one.entry, one.chosen, one.load, one.way) for one in wanted]
+        plans = [one.plan() for one in wanted]
     return found
 
 
@@ -127,7 +136,7 @@ def _taken(found: Measured, wanted: Sequence[Wanted], runs: Sequence[_Run]) -> I
         found.hashes.append(ran.scenario_hash)
         found.seeds.append(ran.seed)
         found.interrupted |= ran.interrupted
-        if one.way is rebuild.SHORT or ran.figures is not None:
+        if one.way is None or ran.figures is not None:
             one.keep(ran.figures)
         again = one.again(ran.figures)
         if again is not None and not ran.interrupted:

@@ -61,6 +61,8 @@ class Chosen:
     prices: Prices | None = None
     rebuilds_idle: bool = True
     """Whether rebuilds are also simulated without a load."""
+    precision: rebuild.Precision = rebuild.DEFAULT
+    """How well the durations of rebuilds are to be known."""
 
     def healthy_alone(self) -> Chosen:
         """The same without any other state: enough to know the capacity of each level."""
@@ -315,14 +317,16 @@ def _plan(
     at: tuple[str, str],
     chosen: Chosen,
     left_out: Sequence[Override],
-    way: rebuild.Way = rebuild.SHORT,
+    way: rebuild.Way | None = None,
 ) -> _core.Plan:
     """One load in one state. Raises ScenarioError, and InputError if the target is a sweep."""
     state, load = at
     documents = chosen.loads.documents()
     array = {**level.scenario(), **under.STATES[state]}
+    is_recorded = load == under.REBUILD and chosen.loads.is_recorded
+    way = way or rebuild.first_way(is_idle=load == under.REBUILD_IDLE)
     if load in _REBUILDS:
-        array |= way.array()
+        array |= way.array(is_recorded=is_recorded)
     document = {
         "name": f"{chosen.name}, {level.label}, {state}",
         "target": {"array": array},
@@ -334,15 +338,13 @@ def _plan(
     with chosen.loads.in_its_words():
         found = plan(source, overrides)
     own = {
-        **dict.fromkeys(_REBUILDS, way.points),
+        **(dict.fromkeys(_REBUILDS, len(array["rebuilt"])) if "rebuilt" in array else {}),
         **dict.fromkeys(under.RANDOM, len(chosen.loads.depths)),
         **dict.fromkeys(under.STREAMS, len(under.STREAM_PLACES)),
     }.get(load, 1)
     if len(found) + len(found.skipped) != own:
         raise _sweep(found, overrides, chosen.loads.file)
-    # Windows with the same seed would begin with equal angles between their spindles, and have correlated
-    # errors.
-    return found.with_own_seeds() if load in _REBUILDS and way is not rebuild.WHOLE else found
+    return found
 
 
 def _sweep(found: _core.Plan, overrides: Sequence[Override], file: str | None) -> InputError:

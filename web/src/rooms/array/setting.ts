@@ -1,6 +1,6 @@
 // The room "An array": what stands in its link, and the scenarios that it means.
 import type { LevelEntry } from "../../core/arrays";
-import { WINDOWS_WAY, places } from "../../arrays/rebuild";
+import { samplingLines } from "../../arrays/rebuild";
 import { quoted } from "../../scenario/lines";
 
 /** What goes wrong. */
@@ -51,10 +51,9 @@ export const LEVELS_KNOWN = ["jbod", "raid0", "raid1", "raid01", "raid10", "raid
 export const MEMBERS_MAX = 32;
 /** A run of an array may not be longer: a page is to answer. */
 export const LENGTH_MAX = 3600;
-/** Both parts of a window of a rebuild: what settles, and what counts. */
-const { settled_s: SETTLED, window_s: WINDOW } = WINDOWS_WAY;
-/** As long as all windows together. */
-const WHOLE_WINDOW = 16 * WINDOW;
+/** What settles before a state is measured, and how long it is measured, in seconds. */
+const SETTLED = 10;
+const WHOLE_WINDOW = 160;
 
 function whole(text: string | undefined, otherwise: number, least: number, most: number): number {
   const found = text === undefined || text === "" ? Number.NaN : Number(text);
@@ -156,7 +155,7 @@ export interface Phase {
   name: string;
   words: string;
   text: string;
-  /** Whether its points are windows of a rebuild. */
+  /** Whether its rebuild is sampled. */
   isRebuild?: boolean;
   isScrub?: boolean;
   isAfter?: boolean;
@@ -179,11 +178,11 @@ export function phasesOf(setting: Setting, level: LevelEntry | undefined, used: 
   const missing = `missing = [${setting.member}]`;
   const found: Phase[] = [before, { name: "without", words: "a member is missing", text: own("a member is missing", [missing]) }];
   if (setting.spare < 0) return found;
-  const windows = [missing, "rebuilding = true", `rebuilt = [${places().map(quoted).join(", ")}]`, ...pace(setting)];
+  const during = [missing, "rebuilding = true", ...pace(setting)];
   found.push({
     name: "during",
     words: "a new member is rebuilt",
-    text: own("a new member is rebuilt", windows, [`warmup = "${SETTLED}s"`, `duration = "${WINDOW}s"`]),
+    text: own("a new member is rebuilt", during, [`warmup = "${SETTLED}s"`, ...samplingLines()]),
     isRebuild: true,
   });
   // To the last piece: the run begins with the end of a rebuild, and what counts is the array behind it.

@@ -10,6 +10,7 @@ use crate::storage::drive::Drive;
 use crate::storage::events::{Before, Event};
 use crate::storage::inputs::NO_ARRAY;
 use crate::storage::outputs::TargetEvent;
+use drivelab_units::Share;
 
 impl System {
     /// A drive fails for good, with the others of its housing: it no longer answers, and the array does without it.
@@ -141,6 +142,11 @@ impl System {
         }
         self.settle(context);
         Ok(())
+    }
+
+    /// See [`Target::skip_rebuilds`](crate::storage::Target::skip_rebuilds).
+    pub fn skip_rebuilds(&mut self, share: Share) {
+        self.array.iter_mut().for_each(|array| array.skip_rebuilds(share));
     }
 
     /// The array begins background work.

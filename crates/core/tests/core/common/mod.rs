@@ -161,7 +161,7 @@ pub fn setup(target: TargetParams, job: JobParams, ios: u64) -> Setup {
         sections: [].into(),
         fed: None,
         warmup: Span::ZERO,
-        limit: Limit { duration: None, ios: Some(ios), until_rebuilt: false },
+        limit: Limit { duration: None, ios: Some(ios), until: None },
         seed: 1,
         traces: 0,
         checks_data: false,

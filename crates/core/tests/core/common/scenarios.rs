@@ -755,16 +755,12 @@ pub fn setups() -> impl Strategy<Value = Setup> {
         (Just(target), vec(marked, 1..4))
     };
     let end = prop_oneof![
-        (1u64..300).prop_map(|ios| Limit { duration: None, ios: Some(ios), until_rebuilt: false }),
-        (1u64..300).prop_map(|ms| Limit {
-            duration: Some(Span::from_ms(ms)),
-            ios: None,
-            until_rebuilt: false
-        }),
+        (1u64..300).prop_map(|ios| Limit { duration: None, ios: Some(ios), until: None }),
+        (1u64..300).prop_map(|ms| Limit { duration: Some(Span::from_ms(ms)), ios: None, until: None }),
         (1u64..300, 1u64..300).prop_map(|(ms, ios)| Limit {
             duration: Some(Span::from_ms(ms)),
             ios: Some(ios),
-            until_rebuilt: false
+            until: None
         }),
     ];
     (targets().prop_flat_map(jobs_for), spans(100_000), end, any::<u64>()).prop_map(

@@ -161,6 +161,16 @@ impl Background {
         }
     }
 
+    /// Rebuilds go on from this share of their work, if they are not beyond it. What is skipped counts as valid once
+    /// the first window there is done, but not as processed.
+    pub fn skip_rebuilds(&mut self, layout: &Layout, share: Share) {
+        for job in self.jobs.iter_mut().filter(|job| job.kind == SyncKind::Rebuild && !job.is_over()) {
+            let whole = layout.filled(job).saturating_sub(job.begin);
+            let passed = ((u128::from(whole) * u128::from(share.bits())) >> 32) as u64;
+            job.next = job.next.max(job.begin + passed - passed % job.step);
+        }
+    }
+
     /// Members that have failed are no longer rebuilt, and others only as far as the remaining members allow.
     pub fn leave_rebuild(
         &mut self,

@@ -8,7 +8,7 @@ use super::Background;
 use super::job::{JobStage, RebuildTarget, SyncJob, Window, WindowRange, WindowRef};
 use crate::command::Access;
 use crate::storage::context::Context;
-use drivelab_units::{Instant, Rate};
+use drivelab_units::{Instant, Rate, Share};
 
 impl Array {
     /// The progress of all jobs, in the order in which they began.
@@ -23,6 +23,12 @@ impl Array {
         let is_idle = self.is_idle(now);
         let jobs = self.background.jobs.iter();
         (params.floor, jobs.map(move |job| job.pace.under_load_at(now, params, is_idle)))
+    }
+
+    /// Rebuilds go on from this share of their work, if they are not beyond it, as if everything before it were
+    /// rebuilt: its timing is real, its data are not.
+    pub(crate) fn skip_rebuilds(&mut self, share: Share) {
+        self.background.skip_rebuilds(&self.layout, share);
     }
 
     /// Advances the background work as far as it can go now.
