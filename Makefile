@@ -80,10 +80,11 @@ lint: $(VENV)/stamp-dev ## Formatters and linters, Rust and Python; changes noth
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 
-tidy: $(VENV)/stamp-dev ## What no compiler checks: arrows between rooms, openings, lengths; the core without std
+tidy: $(VENV)/stamp-dev ## What no compiler checks: arrows between rooms, openings, lengths; the core without std, the extension for macOS and Windows
 	$(PY) tools/tidy.py
 	$(CARGO) fetch --quiet $(LOCKED)
 	$(PY) tools/no_std.py
+	$(PY) tools/foreign.py
 
 test-rust: ## The tests of the rooms
 	$(CARGO) test --workspace --no-fail-fast $(LOCKED)
@@ -103,8 +104,10 @@ plant: $(VENV)/stamp-dev ## Faults planted in a copy of the tree, one at a time:
 test-python: $(VENV)/stamp-dev $(VENV)/stamp-package ## The tests of package, tools and tables
 	$(PY) -m pytest --numprocesses auto --dist loadgroup --durations 15 --ignore tests/python/test_packaging.py
 
-types: $(VENV)/stamp-dev $(VENV)/stamp-package ## Types of the package and of its stubs
+types: $(VENV)/stamp-dev $(VENV)/stamp-package ## Types of the package, on Linux, macOS and Windows, and of its stubs
 	$(PY) -m mypy python/drivelab tools
+	$(PY) -m mypy --platform darwin python/drivelab
+	$(PY) -m mypy --platform win32 python/drivelab
 	$(PY) -m mypy.stubtest drivelab._core
 
 packages: $(VENV)/stamp-dev $(VENV)/stamp-package ## Wheel and source distribution, each installed and run

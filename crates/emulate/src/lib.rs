@@ -62,6 +62,7 @@ pub mod engine;
 pub mod error;
 pub mod folder;
 mod folder_files;
+#[cfg_attr(not(target_os = "linux"), path = "fuse/elsewhere.rs")]
 pub mod fuse;
 mod held;
 pub mod image;

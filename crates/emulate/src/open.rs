@@ -7,7 +7,7 @@ use crate::crash;
 use crate::engine::{Device, Engine};
 use crate::error::EmulateError;
 use crate::folder::{Drives, Folder};
-use crate::fuse::{self, FuseTransport};
+use crate::fuse;
 use crate::image::{CopyOnWrite, FileImage, Image};
 use crate::layout;
 use crate::nbd::{Certificates, Export, Listening, NbdTransport};
@@ -141,9 +141,7 @@ pub fn open(device: Device, options: &ServeOptions) -> Result<Server, EmulateErr
         }
     });
     if let Some(folder) = &options.mount {
-        let mounted = FuseTransport::mount(folder, size, options.block_size);
-        let failed = |error| EmulateError::Mount { folder: folder.clone(), error, remedy: fuse::remedy() };
-        transports.push(Box::new(mounted.map_err(failed)?));
+        transports.push(fuse::mount(folder, size, options.block_size)?);
     }
     let control = match &options.control {
         Some(path) => Some(Control::new(path).map_err(bound(path.display().to_string()))?),

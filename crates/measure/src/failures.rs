@@ -89,6 +89,7 @@ fn classify(result: i32) -> (String, FailureClass, Outcome) {
         Errno::IO => ("EIO".into(), FailureClass::Bad, Outcome::MediaError),
         Errno::NODATA => ("ENODATA".into(), FailureClass::Bad, Outcome::MediaError),
         Errno::ILSEQ => ("EILSEQ".into(), FailureClass::Bad, Outcome::MediaError),
+        #[cfg(target_os = "linux")]
         Errno::REMOTEIO => ("EREMOTEIO".into(), FailureClass::Bad, Outcome::MediaError),
         Errno::BADMSG => ("EBADMSG".into(), FailureClass::Bad, Outcome::MediaError),
         Errno::TIMEDOUT => ("ETIMEDOUT".into(), FailureClass::Bad, Outcome::TimedOut),

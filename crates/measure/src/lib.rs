@@ -66,21 +66,27 @@ mod drain;
 mod engine;
 mod error;
 mod failures;
+mod identity;
 mod ledger;
+#[cfg_attr(not(target_os = "linux"), path = "elsewhere.rs")]
+mod local;
 mod nbd;
 mod null;
+#[cfg(target_os = "linux")]
 mod open;
 mod port;
 mod report;
 mod run;
 mod steady;
+#[cfg(target_os = "linux")]
 mod threads;
+#[cfg(target_os = "linux")]
 mod uring;
 
 pub use drain::UnderWay;
 pub use error::MeasureError;
 pub use failures::{FailedPlace, Failures};
-pub use open::Identity;
+pub use identity::Identity;
 pub use report::{LoggedCommand, Measured, MeasuredPoint};
 pub use run::{Control, DeviceAddress, IoEngine, MeasureOptions, OnError, fits_export, measure};
 pub use steady::{Steady, SteadyRecord};

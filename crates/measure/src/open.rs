@@ -1,6 +1,7 @@
 //! Opening the target: bypassing the page cache where the system allows it, exclusively where it is written
 //! to.
 use crate::error::MeasureError;
+use crate::identity::Identity;
 use rustix::fs::{OFlags, ioctl_blksszget};
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
 use std::fs::{File, Metadata, OpenOptions};
@@ -12,17 +13,6 @@ use std::path::Path;
 const ALIGN: usize = 4096;
 /// Granularities that are probed.
 const GRANULARITIES: [usize; 5] = [512, 1024, 2048, 4096, 16384];
-
-/// The file or device to which a path led: the path may lead elsewhere a moment later.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Identity {
-    /// The file system that holds its name (`st_dev`).
-    pub file_system: u64,
-    /// `st_ino`.
-    pub inode: u64,
-    /// For a device file, the device (`st_rdev`).
-    pub device: u64,
-}
 
 impl Identity {
     fn of(metadata: &Metadata) -> Self {

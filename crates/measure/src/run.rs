@@ -2,15 +2,14 @@
 use crate::drain::DRAIN;
 use crate::engine::Engine;
 use crate::error::MeasureError;
+use crate::identity::Identity;
 use crate::ledger::{Ledger, Processor};
+use crate::local::measure_local;
 use crate::nbd::{self, Nbd};
 use crate::null::Null;
-use crate::open::{Identity, open};
 use crate::port::Port;
 use crate::report::{Measured, MeasuredPoint, summary};
 use crate::steady::Steady;
-use crate::threads::{THREADS_MAX, Threads};
-use crate::uring::Uring;
 use drivelab_core::Setup;
 use drivelab_core::host::Host;
 use drivelab_core::host::params::JobParams;
@@ -94,10 +93,10 @@ const OPEN_SLOTS: u32 = 1024;
 const BUFFERS_MAX: u64 = (1 << 31) - 1;
 
 /// How the device was opened.
-struct Reached {
-    note: Option<String>,
-    is_direct: bool,
-    is_direct_refused: bool,
+pub(crate) struct Reached {
+    pub note: Option<String>,
+    pub is_direct: bool,
+    pub is_direct_refused: bool,
 }
 
 /// Runs the jobs of a setup against a device.
@@ -137,29 +136,11 @@ pub fn measure(
         let why = "is no NBD address; the engine nbd takes one, as nbd+unix:///?socket=PATH".into();
         return Err(MeasureError::Target { path: path.into(), why });
     }
-    let opened = open(path, options.may_write, options.direct, options.identity)?;
-    let (bytes_there, granularity) = (opened.bytes, u64::from(opened.granularity));
-    check(bytes_there, granularity, "past the page cache", path, &setup.jobs)?;
-    let mut reached =
-        Reached { note: None, is_direct: opened.is_direct, is_direct_refused: opened.is_direct_refused };
-    if options.io_engine != IoEngine::Threads {
-        let file = opened.file.try_clone().map_err(MeasureError::Port)?;
-        match Uring::new(file, slots, bytes as u32, setup.seed) {
-            Ok(mut port) => return measure_on(&mut port, host, setup, options, control, reached),
-            Err(error) if options.io_engine == IoEngine::Uring => return Err(MeasureError::Refused(error)),
-            Err(error) => reached.note = Some(format!("io_uring is refused here: {error}")),
-        }
-    }
-    let slots = match host.depth_asked() {
-        Some(depth) => slots_for(depth, THREADS_MAX, " with threads")?,
-        None => slots.min(THREADS_MAX),
-    };
-    let mut port = Threads::new(opened.file, slots, bytes as u32, setup.seed)?;
-    measure_on(&mut port, host, setup, options, control, reached)
+    measure_local(path, host, setup, options, control, (slots, bytes as u32))
 }
 
 /// A slot for each command that is to be outstanding: with fewer the rest would wait here, and not at the device.
-fn slots_for(depth: u64, most: u32, how: &str) -> Result<u32, MeasureError> {
+pub(crate) fn slots_for(depth: u64, most: u32, how: &str) -> Result<u32, MeasureError> {
     match u32::try_from(depth) {
         Ok(slots) if slots <= most => Ok(slots.max(1)),
         _ => Err(MeasureError::Workload(format!(
@@ -238,7 +219,7 @@ pub fn fits_export(
 }
 
 /// Whether the target supports what the jobs need.
-fn check(
+pub(crate) fn check(
     bytes: u64,
     granularity: u64,
     how: &str,
@@ -269,7 +250,7 @@ fn check(
     Ok(())
 }
 
-fn measure_on<P: Port>(
+pub(crate) fn measure_on<P: Port>(
     port: &mut P,
     host: Host,
     setup: &Setup,

@@ -1,13 +1,12 @@
 //! The one map from our errors to Python's.
 use crate::convert::to_python;
-use drivelab_emulate::EmulateError;
-use drivelab_measure::MeasureError;
 use drivelab_scenario::Problems;
 use drivelab_simulate::RunError as SimulateError;
 use drivelab_simulate::replay::ReplayError;
 use pyo3::import_exception;
 use pyo3::prelude::*;
 use std::error::Error;
+use std::io;
 
 // The kinds are Python's, which shows the keys in a message as the reader gives them.
 import_exception!(drivelab.errors, ScenarioError);
@@ -47,19 +46,19 @@ pub fn trace_error(error: &dyn Error) -> PyErr {
     TraceError::new_err(error.to_string())
 }
 
-/// Why nothing can be served.
-pub fn emulate_error(error: &EmulateError) -> PyErr {
-    RunError::new_err(error.to_string())
-}
-
-/// Why nothing could be measured.
-pub fn measure_error(error: &MeasureError) -> PyErr {
-    RunError::new_err(error.to_string())
-}
-
 /// The model broke one of its own rules; the panic message itself is on stderr.
 pub fn defect() -> PyErr {
     RunError::new_err(
         "the model broke one of its own rules: this is a defect of drivelab, not of the scenario",
     )
+}
+
+/// The text of an I/O error: one of the operating system in lower case without its number, all others unchanged. As
+/// `drivelab_nbd::in_words`, which is there on Unix only.
+pub fn in_words(error: &io::Error) -> String {
+    let text = error.to_string();
+    if error.raw_os_error().is_none() {
+        return text;
+    }
+    text.split(" (os error").next().unwrap_or_default().to_lowercase()
 }

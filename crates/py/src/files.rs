@@ -1,6 +1,6 @@
 //! The drive files that a scenario names by path. The scenario room touches no file system, so it asks here.
+use crate::errors::in_words;
 use crate::recording::{files_of, fingerprint, found};
-use drivelab_nbd::in_words;
 use drivelab_scenario::{Loader, TraceFound, TraceRequest};
 use drivelab_simulate::recorded::Replayed;
 use std::cell::RefCell;

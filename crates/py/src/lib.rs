@@ -8,15 +8,13 @@
 mod catalogue;
 mod columns;
 mod convert;
-mod crash;
+#[cfg_attr(not(unix), path = "elsewhere.rs")]
+mod devices;
 mod durability;
-mod emulate;
 mod errors;
 mod files;
 mod keyed;
 mod levels;
-mod measure;
-mod nbd;
 mod places;
 mod plan;
 mod quantities;
@@ -38,22 +36,22 @@ mod _core {
     #[pymodule_export]
     use super::catalogue::{base, entries, experiments, facts, kinds};
     #[pymodule_export]
-    use super::crash::CrashLog;
+    use super::devices::crash::CrashLog;
     #[pymodule_export]
-    use super::durability::{durability, durability_asked, durability_chunks, durability_value};
-    #[pymodule_export]
-    use super::emulate::{
+    use super::devices::emulate::{
         Listener, Transcript, action_problem, check_clock, check_loop, emulate, left_out_of_emulation,
         loop_back, write_caches,
     };
     #[pymodule_export]
+    use super::devices::measure::{measure, measure_fits};
+    #[pymodule_export]
+    use super::devices::nbd::{nbd_export, nbd_read};
+    #[pymodule_export]
+    use super::durability::{durability, durability_asked, durability_chunks, durability_value};
+    #[pymodule_export]
     use super::keyed::{toml_problems, toml_values};
     #[pymodule_export]
     use super::levels::{PyFailedSets, level_lacks, levels};
-    #[pymodule_export]
-    use super::measure::{measure, measure_fits};
-    #[pymodule_export]
-    use super::nbd::{nbd_export, nbd_read};
     #[pymodule_export]
     use super::places::places;
     #[pymodule_export]

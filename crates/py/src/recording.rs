@@ -1,6 +1,6 @@
 //! The traces that a scenario names by path: opened for each run, with what identifies their bytes.
+use crate::errors::in_words;
 use drivelab_core::digest::Digest;
-use drivelab_nbd::in_words;
 use drivelab_scenario::{RemapRequest, TraceFound, TraceRequest};
 use drivelab_simulate::recorded::{Replayed, Replaying};
 use drivelab_trace::formats::columns::Columns;

@@ -13,7 +13,10 @@ mod memory;
 mod ring;
 
 #[cfg(target_os = "linux")]
-pub use ring::{Ring, SLOTS_MAX};
+pub use ring::Ring;
+
+/// Maximum number of requests in flight: fewer than a buffer's index can count, and as many as anybody needs.
+pub const SLOTS_MAX: u32 = 1 << 12;
 
 /// The operation on the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,6 +1,6 @@
 //! The ring: takes requests of slots, returns their completions.
 use crate::memory::Memory;
-use crate::{Done, Kind, Request};
+use crate::{Done, Kind, Request, SLOTS_MAX};
 use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode, squeue};
 use std::fs::File;
@@ -13,8 +13,6 @@ use std::time::Duration;
 const RWF_DSYNC: i32 = 2;
 /// The index of the registered file.
 const FILE: Fixed = Fixed(0);
-/// Maximum number of requests in flight: fewer than a buffer's index can count, and as many as anybody needs.
-pub const SLOTS_MAX: u32 = 1 << 12;
 /// `errno` of a wait that timed out, and of one that a signal ended (asm-generic/errno.h).
 const ETIME: i32 = 62;
 const EINTR: i32 = 4;

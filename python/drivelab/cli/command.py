@@ -24,7 +24,10 @@ def run(arguments: list[str]) -> int:
         sys.stderr = sys.stderr or nowhere
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
-                stream.reconfigure(errors="backslashreplace")
+                # A console of Windows may not have every sign; what a program or a file reads there is UTF-8.
+                is_data = sys.platform == "win32" and stream is sys.stdout and not stream.isatty()
+                is_ours = is_data and "PYTHONIOENCODING" not in os.environ
+                stream.reconfigure(encoding="utf-8" if is_ours else None, errors="backslashreplace")
         end_on_sigterm()
         return guarded(_run, arguments)
 

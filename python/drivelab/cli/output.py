@@ -6,13 +6,15 @@ these escape them. A pipe that is closed early raises ReaderGone, a full disk Ou
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 import textwrap
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from drivelab import _core
 from drivelab.errors import OutputError
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from drivelab.runs.simulation import Progress
 
 
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 OPTIONS: ContextVar[Collection[str]] = ContextVar("options", default=())
 """The options of the verb that runs."""
 ARGUMENTS: ContextVar[Sequence[str]] = ContextVar("arguments", default=())
@@ -81,7 +84,13 @@ def version_text() -> str:
 
 def emit_json(value: object) -> None:
     """One JSON document on stdout. NaN and infinity are not JSON, and raise ValueError."""
-    emit(json_text(value))
+    text = json_text(value)
+    # JSON is UTF-8: where stdout is not, as on a console of Windows, what ASCII lacks is escaped.
+    emit(text if _is_utf_8(sys.stdout) else _NOT_ASCII.sub(lambda one: json.dumps(one[0])[1:-1], text))
+
+
+def _is_utf_8(stream: TextIO) -> bool:
+    return (stream.encoding or "utf-8").lower().replace("-", "").replace("_", "") == "utf8"
 
 
 def emit_table(table: Table) -> None:

@@ -19,7 +19,7 @@ from drivelab.crash.filesystem import FileSystem, check_size, find
 from drivelab.crash.leftover import adopting
 from drivelab.crash.session import FACTS, Kept, keep
 from drivelab.errors import InputError, RunError, raw, ref
-from drivelab.host import remains
+from drivelab.host import kernel, remains
 from drivelab.report.plural import counted
 from drivelab.scenarios.names import names_checked
 from drivelab.scenarios.quantities import size_bytes, span_ns
@@ -58,7 +58,9 @@ class Asked:
         return os.environ.get("SHELL") or "/bin/sh" if wanted else None
 
     def check_words(self) -> None:
-        """Refuse options that say nothing together. Raises InputError."""
+        """Refuse options that say nothing together, and a system that has not what it takes. Raises InputError."""
+        why = "it mounts, and ends what a checker has started, by what Linux's kernel tells of processes"
+        kernel.need_linux("`crashtest`", why)
         if self.check is None:
             raise InputError(f"{ref('check')}: a campaign needs a command that judges what is left")
         if (self.run is None) == (self.kept_in is None):

@@ -134,7 +134,7 @@ def _introduced(checker: Checker, one: Checked, shell: str, words: Mapping[str, 
 
 def place_for(kept: Kept, workers: int) -> str | None:
     """The folder for this number of images: in memory if they hold a file system and there is enough space."""
-    if kept.fs is None or "TMPDIR" in os.environ or not _MEMORY.is_mount():
+    if kept.fs is None or "TMPDIR" in os.environ or not os.path.ismount(_MEMORY):
         return None
     # As much again is left to other programs.
     needed = 2 * workers * kept.size_bytes

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from drivelab.crash.leftover import end_users
 from drivelab.errors import InputError, RunError, ref
+from drivelab.host import kernel
 
 _ATTACHING = threading.Lock()
 # For kernels that do not mount two btrfs file systems with the same UUID.
@@ -66,7 +67,7 @@ def find(name: str) -> FileSystem:
     if name not in KNOWN:
         raise InputError(f"{ref('fs', name)}: there are {', '.join(KNOWN)}")
     found = KNOWN[name]
-    if os.geteuid() != 0:
+    if kernel.user() != 0:
         raise InputError(
             f"{ref('fs', name)}: mounting takes root; without {ref('fs')} the device itself is written and checked"
         )
@@ -177,7 +178,7 @@ def _turn(system: FileSystem, device: str) -> Iterator[None]:
 
 def _unmount(at: Path) -> None:
     """Unmount it, unless the checker has. Processes that a command has left running there are killed."""
-    if not at.is_mount() or not _done(["umount", str(at)], f"umount {at}").returncode:
+    if not os.path.ismount(at) or not _done(["umount", str(at)], f"umount {at}").returncode:
         return
     end_users(at)
     if _done(["umount", "--recursive", str(at)], f"umount {at}").returncode:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 import os
-import select
 import signal
 import subprocess
 import threading
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
+from drivelab.host import kernel
 from drivelab.runs import emulation
 
 # The time between SIGTERM and SIGKILL, to clean up.
@@ -50,7 +49,7 @@ class Stop:
         with self._lock:
             self._event.set()
             for group in self._running:
-                _signal(group, signal.SIGTERM)
+                kernel.end_group(group, has_grace=True)
 
     def start(
         self, command: list[str], environment: Mapping[str, str], output: Path
@@ -93,7 +92,7 @@ class Judge(emulation.Command):
             return
         environment = {**os.environ, **emulation.with_program(), **words, **self.environment}
         self.process = self.stop.start(["/bin/sh", "-c", self.text], environment, self.output)
-        self._pidfd = os.pidfd_open(self.process.pid)
+        self._pidfd = kernel.watch(self.process.pid)
         self._end = time.monotonic() + self.timeout_s
 
     def is_over(self) -> bool:
@@ -115,7 +114,7 @@ class Judge(emulation.Command):
             return None
         if self._pidfd >= 0:
             # Its process id cannot be reused before it is waited for.
-            _signal(self.process.pid, signal.SIGKILL)
+            kernel.end_group(self.process.pid, has_grace=False)
             self.stop.forget(self.process.pid)
             self.process.wait()
             os.close(self._pidfd)
@@ -136,16 +135,8 @@ class Judge(emulation.Command):
         elif self.process is not None:
             has_grace = now < self._end + _GRACE_S
             if not has_grace or not self.has_timed_out:
-                _signal(self.process.pid, signal.SIGTERM if has_grace else signal.SIGKILL)
+                kernel.end_group(self.process.pid, has_grace=has_grace)
             self.has_timed_out = True
-        poll = select.poll()
-        poll.register(self._pidfd, select.POLLIN)
-        if door is not None:
-            poll.register(door, select.POLLIN)
-        ready = [number for number, _ in poll.poll(math.ceil(1e3 * wait_s))]
+        watched = [self._pidfd] if door is None else [self._pidfd, door]
+        ready = kernel.readable(watched, math.ceil(1e3 * wait_s))
         return _OVER if self._pidfd in ready else _CAME if ready else ""
-
-
-def _signal(group: int, number: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, number)

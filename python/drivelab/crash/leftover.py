@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import os
-import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from drivelab.host import processes
+from drivelab.host import kernel, processes
 
 # See prctl(2).
 _SET_SUBREAPER, _GET_SUBREAPER = 36, 37
@@ -42,14 +41,14 @@ def end_users(folder: Path) -> None:
     while users := [pid for pid in _ours() if _uses(pid, str(folder))]:
         for pid in users:
             with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
+                kernel.kill(pid)
         if time.monotonic() > end:
             return
         time.sleep(_LOOK_S)
         for pid in users:
             # Only adopted processes can be reaped here.
             with suppress(ChildProcessError):
-                os.waitpid(pid, os.WNOHANG)
+                kernel.reap(pid)
 
 
 def _ours() -> list[int]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import select
 import subprocess
 from collections.abc import Mapping
 
+from drivelab.host import kernel
 from drivelab.runs import emulation
 
 
@@ -25,11 +25,8 @@ class Shell(emulation.Command):
         """Wait until it has ended or a client connects to a listening socket. Returns whether one has connected."""
         if self.process is None:
             return False
-        watched = os.pidfd_open(self.process.pid)
+        watched = kernel.watch(self.process.pid)
         try:
-            poll = select.poll()
-            poll.register(watched, select.POLLIN)
-            poll.register(door, select.POLLIN)
-            return watched not in [number for number, _ in poll.poll()]
+            return watched not in kernel.readable([watched, door])
         finally:
             os.close(watched)

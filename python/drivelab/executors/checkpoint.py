@@ -6,7 +6,6 @@ changes.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import stat
@@ -17,6 +16,7 @@ from threading import Lock
 from typing import Any
 
 from drivelab.errors import InputError, OutputError, ref
+from drivelab.host import kernel
 
 _HEAD = b'{"format": "drivelab checkpoint 1"}\n'
 
@@ -32,7 +32,7 @@ class Checkpoint:
         self._lock = Lock()
         self._places: dict[str, tuple[int, int]] = {}
         with self._telling():
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+            self._file = kernel.open_to_append(path)
         try:
             with self._telling(), self._alone():
                 self._find()
@@ -71,8 +71,8 @@ class Checkpoint:
     def get(self, key: str) -> Any:  # noqa: ANN401 - whatever JSON holds
         """The result of a task that it holds."""
         place, length = self._places[key]
-        with self._telling():
-            return json.loads(os.pread(self._file, length, place))["result"]
+        with self._lock, self._telling():
+            return json.loads(kernel.read_at(self._file, length, place))["result"]
 
     def keep(self, key: str, result: Any) -> None:  # noqa: ANN401
         """Store a result at once. One that JSON cannot represent, a long log of commands, is not stored."""
@@ -87,7 +87,7 @@ class Checkpoint:
         """Put a whole line at the end, or nothing. The caller is alone with the file. Returns its place."""
         end = os.fstat(self._file).st_size
         # Another process may have ended within its line.
-        before = b"\n" if end and os.pread(self._file, 1, end - 1) != b"\n" else b""
+        before = b"\n" if end and kernel.read_at(self._file, 1, end - 1) != b"\n" else b""
         try:
             rest = before + line
             while rest:
@@ -100,11 +100,11 @@ class Checkpoint:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Keep other processes from writing."""
-        fcntl.flock(self._file, fcntl.LOCK_EX)
+        kernel.lock(self._file)
         try:
             yield
         finally:
-            fcntl.flock(self._file, fcntl.LOCK_UN)
+            kernel.unlock(self._file)
 
     @contextmanager
     def _telling(self) -> Iterator[None]:

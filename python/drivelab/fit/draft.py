@@ -84,7 +84,7 @@ class Draft:
         # From a file, because an inline drive of a scenario may have no keys without effect.
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder, f"{self.name}.toml")
-            place.write_text(toml_text.dumps(self.keys()), encoding="utf-8")
+            place.write_text(toml_text.dumps(self.keys()), encoding="utf-8", newline="\n")
             scenario = {
                 "target": {"drive": str(place)},
                 "workload": dict(workload or {"bs": "512B"}),

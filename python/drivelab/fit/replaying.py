@@ -73,7 +73,7 @@ class Replays:
         self.held = held
         self._folder = tempfile.TemporaryDirectory()
         self._path = Path(self._folder.name, "requests.trace")
-        self._path.write_text(requests.text(), encoding="ascii")
+        self._path.write_text(requests.text(), encoding="ascii", newline="\n")
         self._groups: dict[str, Flags] | None = None
 
     def columns(self, draft: Draft) -> dict[str, Any]:

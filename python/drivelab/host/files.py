@@ -117,7 +117,8 @@ def _taking_its_place(path: Path) -> Iterator[Path]:
 
 
 def _reach_the_disk(path: Path) -> None:
-    with path.open("rb") as file:
+    # Windows asks for the right to write.
+    with path.open("r+b") as file:
         os.fsync(file.fileno())
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from drivelab.host import kernel
+
+_PROC = Path("/proc")
 _LOOK_S = 0.01
 # Who is killed is gone after that, unless the kernel holds it.
 _KILLED_S = 5.0
@@ -22,13 +26,28 @@ class Process:
     pid: int
     parent: int
     began: int
-    """In ticks since the machine was started: with it a number is that of no other process."""
+    """In ticks since the machine was started: with it a number is that of no other process. 0 where nobody tells."""
 
 
 def living() -> list[Process]:
     """All processes but those that have ended and are not waited for."""
+    return _of_proc() if _PROC.is_dir() else _of_ps()
+
+
+def _of_ps() -> list[Process]:
+    """The same where there is no /proc, as on macOS: without the time at which each began. Empty without `ps`."""
+    columns = [word for name in ("pid", "ppid", "stat") for word in ("-o", f"{name}=")]
+    try:
+        done = subprocess.run(["ps", "-A", *columns], capture_output=True, encoding="ascii", check=True)
+    except (OSError, subprocess.CalledProcessError, UnicodeDecodeError):
+        return []
+    lines = [line.split() for line in done.stdout.splitlines()]
+    return [Process(int(pid), int(parent), 0) for pid, parent, state in lines if not state.startswith("Z")]
+
+
+def _of_proc() -> list[Process]:
     found = []
-    for place in Path("/proc").iterdir():
+    for place in _PROC.iterdir():
         if place.name.isdecimal():
             with suppress(OSError, IndexError):
                 # The name of the command, in brackets, may contain anything. See proc(5).
@@ -52,18 +71,20 @@ def end(root: int, mark: str, grace_s: float) -> None:
 
     They get SIGTERM, and after a grace SIGKILL. The child is not waited for.
     """
-    signalled = dict[Process, int]()
+    signalled = dict[Process, bool]()
     grace = time.monotonic() + grace_s
     while found := _of(root, mark, signalled):
         is_late = time.monotonic() >= grace
-        number = signal.SIGKILL if is_late else signal.SIGTERM
         for one in found:
-            if signalled.get(one) != number:
-                signalled[one] = number
+            if signalled.get(one) != is_late:
+                signalled[one] = is_late
                 with suppress(ProcessLookupError, PermissionError):
-                    os.kill(one.pid, number)
+                    if is_late:
+                        kernel.kill(one.pid)
+                    else:
+                        os.kill(one.pid, signal.SIGTERM)
                     # Who is stopped hears nothing else.
-                    os.kill(one.pid, signal.SIGCONT)
+                    kernel.go_on(one.pid)
         if time.monotonic() > grace + _KILLED_S:
             return
         time.sleep(_LOOK_S)
@@ -77,5 +98,5 @@ def _of(root: int, mark: str, signalled: Iterable[Process]) -> list[Process]:
 
 def _has(pid: int, mark: str) -> bool:
     with suppress(OSError):
-        return mark.encode() in (Path("/proc") / str(pid) / "environ").read_bytes().split(b"\0")
+        return mark.encode() in (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
     return False

@@ -6,14 +6,13 @@ import errno
 import os
 import re
 import shutil
-import signal
 import subprocess
 import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
 
-from drivelab.host import processes, temporary
+from drivelab.host import kernel, processes, temporary
 
 MEMORY = Path("/dev/shm")  # noqa: S108 - folders of our own are made there
 _GONE_S = 5.0
@@ -30,10 +29,10 @@ def sweep() -> int:
     for place in {MEMORY, Path(tempfile.gettempdir())}:
         for found in sorted(place.glob("drivelab-*")):
             pid = temporary.owner(found)
-            if pid is None or not _is_dead(pid):
+            if pid is None or not kernel.is_dead(pid):
                 continue
             with suppress(OSError):
-                if found.stat().st_uid != os.geteuid():
+                if found.stat().st_uid != kernel.user():
                     continue
             # A process that this one does not see, as in another container, has it locked.
             lock = temporary.locked(found)
@@ -60,22 +59,12 @@ def unmounted(place: Path) -> bool:
     return _succeeds("umount", "--lazy", str(place)) or _succeeds("fusermount3", "-u", "-z", str(place))
 
 
-def _is_dead(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    except (PermissionError, OverflowError):
-        pass
-    return False
-
-
 def _remove(place: Path) -> None:
     end = time.monotonic() + _GONE_S
     while (left := _started(place)) and time.monotonic() < end:
         for pid in left:
             with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
+                kernel.kill(pid)
         time.sleep(_LOOK_S)
     for at in reversed(_mounts(place)):
         if not _succeeds("umount", str(at)):
@@ -107,7 +96,11 @@ def _mounts(place: Path) -> list[Path]:
 
 def _mounted() -> list[tuple[str, Path]]:
     """All mounts, in the order in which they were: source and place."""
-    lines = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace").splitlines()
+    try:
+        lines = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace").splitlines()
+    except FileNotFoundError:
+        # Only Linux mounts a device here.
+        return []
     words = [line.split() for line in lines]
     return [
         (word[0], Path(re.sub(r"\\([0-7]{3})", lambda one: chr(int(one[1], 8)), word[1]))) for word in words

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from drivelab.host import kernel
 
 _NAME = re.compile(r"drivelab-(?:cut|crash-device|device)-(\d{1,9})-")
 
@@ -37,11 +38,8 @@ def owner(place: Path) -> int | None:
 def locked(place: Path) -> int | None:
     """A descriptor with the lock of a folder; None where another process has it, or nobody can."""
     with suppress(OSError):
-        lock = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(lock)
-        else:
+        lock = kernel.open_folder(place)
+        if kernel.try_lock(lock):
             return lock
+        os.close(lock)
     return None

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from drivelab import _core
 from drivelab.errors import InputError, Interrupted, RunError, ref
+from drivelab.host import kernel
 from drivelab.measuring.address import is_address, target_at_address
 from drivelab.measuring.device import System, Target, target_at
 from drivelab.measuring.environment import environment
@@ -42,7 +43,12 @@ def find_target(path: str | None) -> Target:
         raise InputError(
             f"nothing to measure: name a file, block device or NBD address with {ref('target', 'PATH')}"
         )
-    return target_at_address(path) if is_address(path) else target_at(Path(path), SYSTEM)
+    if is_address(path):
+        kernel.need_unix("`measure` of an NBD address", "its client is written for sockets as Unix has them")
+        return target_at_address(path)
+    remedy = "run it there, or name the NBD address of a device that is served there, such as nbd://HOST"
+    kernel.need_linux("`measure` of a file or a device", "io_uring, O_DIRECT and sysfs are Linux's", remedy)
+    return target_at(Path(path), SYSTEM)
 
 
 def allow(target: Target, destroy: Destroy, *, writes: bool, say: Say) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from drivelab.errors import InputError
+from drivelab.host import kernel
 
 SECTOR = 512
 _VIRTUAL_MODELS = re.compile(
@@ -292,7 +293,7 @@ def target_at(path: Path, system: System = System()) -> Target:
             raise InputError(f"{path}: is a directory; name a file in it, or a block device")
         if not is_file and not stat.S_ISBLK(found.st_mode):
             raise InputError(f"{path}: is neither a file nor a block device")
-        opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        opened = os.open(path, os.O_RDONLY)
         try:
             size = os.lseek(opened, 0, os.SEEK_END)
         finally:
@@ -306,8 +307,8 @@ def target_at(path: Path, system: System = System()) -> Target:
     if size < SECTOR:
         has = f"has {size} bytes, less than a sector" if size else "is empty"
         raise InputError(f"{path}: {has}; a file has to be there in its full size before it is measured")
-    device = found.st_dev if is_file else found.st_rdev
-    number = f"{os.major(device)}:{os.minor(device)}"
+    device = found.st_dev if is_file else kernel.device_of(found)
+    number = kernel.number_of(device)
     node = system.node(number)
     mount = next((one for one in system.mounts() if is_file and one.number == number), None)
     return Target(
@@ -318,5 +319,5 @@ def target_at(path: Path, system: System = System()) -> Target:
         mount.kind if mount else None,
         mount.options if mount else "",
         mount is not None and mount.kind.startswith("fuse") and mount.source == "drivelab",
-        identity=(found.st_dev, found.st_ino, found.st_rdev),
+        identity=(found.st_dev, found.st_ino, kernel.device_of(found)),
     )

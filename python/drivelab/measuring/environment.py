@@ -6,6 +6,7 @@ Without the machine's name and serial numbers, unless they are requested.
 from __future__ import annotations
 
 import os
+import platform
 import re
 from typing import Any
 
@@ -17,12 +18,12 @@ def environment(
     target: Target, system: System, *, with_host: bool = False, with_serial: bool = False
 ) -> dict[str, Any]:
     """As the record has it."""
-    machine = os.uname()
+    machine = platform.uname()
     path = target.server.address if target.server is not None and with_host else target.shown
     return {
-        "kernel": f"{machine.sysname} {machine.release}",
+        "kernel": f"{machine.system} {machine.release}",
         "machine": machine.machine,
-        **({"host": machine.nodename} if with_host else {}),
+        **({"host": machine.node} if with_host else {}),
         "cpu": _cpu(system),
         "cpus": os.cpu_count(),
         "governor": system.text("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),

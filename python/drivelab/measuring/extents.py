@@ -7,10 +7,11 @@ holes.
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import struct
 from pathlib import Path
+
+from drivelab.host import kernel
 
 _FS_IOC_FIEMAP = 0xC020660B
 _SYNC, _LAST, _UNWRITTEN = 0x1, 0x1, 0x800
@@ -22,7 +23,7 @@ _AT_ONCE = 256
 
 def unwritten_share(path: Path) -> float | None:
     """The share of a file that was never written; None if it cannot be determined."""
-    opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    opened = os.open(path, os.O_RDONLY)
     try:
         size = os.fstat(opened).st_size
         if not size:
@@ -41,7 +42,7 @@ def _by_extents(opened: int, size: int) -> int | None:
         request = bytearray(_HEAD.size + _AT_ONCE * _EXTENT.size)
         _HEAD.pack_into(request, 0, start, size - start, _SYNC, 0, _AT_ONCE, 0)
         try:
-            fcntl.ioctl(opened, _FS_IOC_FIEMAP, request)
+            kernel.control(opened, _FS_IOC_FIEMAP, request)
         except OSError:
             return None
         mapped = _HEAD.unpack_from(request)[3]
@@ -63,8 +64,8 @@ def _by_holes(opened: int, size: int) -> int | None:
     written, at = 0, 0
     try:
         while at < size:
-            at = os.lseek(opened, at, os.SEEK_DATA)
-            end = os.lseek(opened, at, os.SEEK_HOLE)
+            at = kernel.data_from(opened, at)
+            end = kernel.hole_from(opened, at)
             written, at = written + end - at, end
     except OSError as error:
         return written if error.errno == errno.ENXIO else None

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from drivelab.errors import InputError, RefusedError, RunError, raw, ref
+from drivelab.host import kernel
 from drivelab.measuring.address import Pieces
 from drivelab.measuring.device import Block, Server, System, Target
 from drivelab.measuring.signatures import MEMBER, SWAP, Signature, signatures, signatures_of
@@ -138,9 +139,9 @@ def _is_same(path: str, other: Path) -> bool:
 
 def _opened(path: Path, identity: tuple[int, int, int] | None) -> int:
     """The target opened for reading, and nothing that has replaced it. Raises RefusedError and OSError."""
-    opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    opened = kernel.open_at_once(path)
     found = os.fstat(opened)
-    if identity is not None and (found.st_dev, found.st_ino, found.st_rdev) != identity:
+    if identity is not None and (found.st_dev, found.st_ino, kernel.device_of(found)) != identity:
         os.close(opened)
         raise RefusedError(
             f"{path}: is not what it was a moment ago: another file or device has its name now"
@@ -153,14 +154,14 @@ def _has_data(opened: int) -> bool:
     size, at = os.fstat(opened).st_size, 0
     while at < size:
         try:
-            at = os.lseek(opened, at, os.SEEK_DATA)
+            at = kernel.data_from(opened, at)
         except OSError as error:
             if error.errno == errno.ENXIO:
                 return False
             raise
-        end = os.lseek(opened, at, os.SEEK_HOLE)
+        end = kernel.hole_from(opened, at)
         while at < end:
-            chunk = os.pread(opened, min(_CHUNK, end - at), at)
+            chunk = kernel.read_at(opened, min(_CHUNK, end - at), at)
             if not chunk:
                 return False
             if chunk.count(0) < len(chunk):
@@ -173,7 +174,7 @@ def _has_samples_of_data(opened: int, size: int) -> bool:
     """Whether any byte is not zero in samples over the whole device. Raises OSError."""
     last = max(0, size - _CHUNK)
     places = sorted({last * place // (_SAMPLES - 1) for place in range(_SAMPLES)})
-    chunks = (os.pread(opened, _CHUNK, place) for place in places)
+    chunks = (kernel.read_at(opened, _CHUNK, place) for place in places)
     return any(chunk.count(0) < len(chunk) for chunk in chunks)
 
 
@@ -210,7 +211,7 @@ def _behind(loop: Block, system: System, deep: int = 0) -> Iterator[Finding]:
     if not stat.S_ISBLK(found.st_mode):
         yield from _uses_of_file(path, system, loop.name)
         return
-    node = system.node(f"{os.major(found.st_rdev)}:{os.minor(found.st_rdev)}")
+    node = system.node(kernel.number_of(kernel.device_of(found)))
     if node is None:
         yield Finding(backing, "sysfs does not know it, so nobody can tell what uses it")
         return
@@ -249,7 +250,7 @@ def _is_device(source: str, block: Block, system: System) -> bool:
         found = path.stat()
     except OSError:
         return False
-    return f"{os.major(found.st_rdev)}:{os.minor(found.st_rdev)}" == block.number != "0:0"
+    return kernel.number_of(kernel.device_of(found)) == block.number != "0:0"
 
 
 def _contents(block: Block, system: System, target: Target | None) -> Iterator[Finding]:

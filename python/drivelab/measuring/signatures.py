@@ -6,13 +6,14 @@ checked too: RAID metadata and the copies of ZFS's labels are there.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from drivelab.host import kernel
+
 KIB = 1024
 Reader = Callable[[int, int], bytes]
-"""Reads this many bytes from an offset, as `os.pread` does for an open device."""
+"""Reads this many bytes from an offset, as `pread` does for an open device."""
 MEMBER, FILE_SYSTEM, TABLE, SWAP = "member", "file system", "partition table", "swap"
 
 
@@ -58,7 +59,7 @@ _DDF = b"\xde\x11\xde\x11"
 
 def signatures(opened: int, size: int) -> list[Signature]:
     """The signatures on an open device of this size. Raises OSError."""
-    return signatures_of(lambda count, offset: os.pread(opened, count, offset), size)
+    return signatures_of(lambda count, offset: kernel.read_at(opened, count, offset), size)
 
 
 def signatures_of(read: Reader, size: int) -> list[Signature]:

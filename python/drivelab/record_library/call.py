@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from os import PathLike, fspath
+from os import PathLike, fspath, sep
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, TypeAlias, Unpack, runtime_checkable
@@ -190,5 +190,5 @@ def _is_outside(record: str) -> bool:
         or has_format
         or record.startswith("published:")
         or record.endswith(".json")
-        or "/" in record
+        or any(mark in record for mark in {"/", sep})
     )

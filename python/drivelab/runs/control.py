@@ -15,6 +15,7 @@ from typing import Any
 
 from drivelab import _core
 from drivelab.errors import InputError, RunError
+from drivelab.host import kernel
 
 CONTROL_SUFFIX = ".control"
 """What the name of the control socket has behind that of the device's."""
@@ -39,12 +40,13 @@ def act(named: str, action: Mapping[str, Any]) -> str:
 
     `named` is its socket, its address, or its control socket. Raises InputError and RunError.
     """
+    kernel.need_unix("`fault`", "a device is served, and told, over sockets as Unix has them")
     request = json.dumps(action)
     if wrong := _core.action_problem(request):
         raise InputError(f"the action is refused: {wrong}")
     why, has_greeted = "", None
     for path in _candidates(named):
-        with socket.socket(socket.AF_UNIX) as client:
+        with kernel.unix_socket() as client:
             client.settimeout(_TIMEOUT_S)
             try:
                 client.connect(os.fspath(path))
@@ -117,7 +119,7 @@ def _at_port(named: str, parts: urllib.parse.SplitResult) -> list[Path]:
     for folder in sorted(Path(tempfile.gettempdir()).glob(_PRIVATE)):
         with suppress(OSError, ValueError, KeyError, TypeError):
             # What others have put there is not followed.
-            if folder.stat(follow_symlinks=False).st_uid != os.geteuid():
+            if folder.stat(follow_symlinks=False).st_uid != kernel.user():
                 continue
             facts = json.loads((folder / _FACTS).read_text(encoding="utf-8"))
             own = urllib.parse.urlsplit(facts["uri"])

@@ -12,7 +12,7 @@ from typing import Any
 
 from drivelab import _core
 from drivelab.errors import InputError, RunError, ref
-from drivelab.host import remains
+from drivelab.host import kernel, remains
 from drivelab.report.plural import counted
 from drivelab.runs import control, emulation
 from drivelab.runs.emulation import BLOCK_SIZES, BUDGET
@@ -51,6 +51,10 @@ def device_options(  # noqa: PLR0913 - its parameters are the options of the ver
     lateness_budget: str = BUDGET,
 ) -> dict[str, Any]:
     """The options of a device, all of them checked. Raises InputError."""
+    kernel.need_unix("`emulate`", "it serves over sockets as Unix has them")
+    if mount is not None:
+        remedy = f"leave {ref('mount')} out, and connect to the device over NBD"
+        kernel.need_linux(ref("mount", mount), "the device is a file by Linux's FUSE", remedy)
     check_apart({"capture": capture}, None if store == "memory" else Path(store), image)
     if write_image and image is None:
         raise InputError(f"{ref('write_image')} changes nothing without {ref('image')}; leave it out")

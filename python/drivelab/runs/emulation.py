@@ -188,7 +188,7 @@ def file_of(folder: Path, path: Path) -> Path | None:
     if target.parent == folder.resolve() and _OF_FOLDER.fullmatch(target.name):
         return folder / target.name
     try:
-        named = set(json.loads((folder / _STATE).read_text())["drives"])
+        named = set(json.loads((folder / _STATE).read_text(encoding="utf-8"))["drives"])
     except (OSError, ValueError, KeyError, TypeError):
         named = set()  # A folder that is new, or that the device refuses.
     files = list(folder.iterdir()) if folder.is_dir() else []

@@ -17,6 +17,7 @@ from typing import Any
 
 from drivelab import _core
 from drivelab.errors import InputError, RunError, raw
+from drivelab.host import kernel
 from drivelab.report.emulation_summary import short_text
 from drivelab.report.points_table import axis_text
 from drivelab.report.table import Cell, Table
@@ -109,6 +110,7 @@ def loop(
 
     Ctrl-C leaves the points that had finished; it is raised where they have not begun.
     """
+    kernel.need_unix("`loop`", "host and device talk over a socket as Unix has it")
     checked = plan(source, overrides)
     try:
         _core.check_loop(checked)

@@ -9,6 +9,7 @@ mod wire;
 
 pub use file::FILE;
 
+use crate::error::EmulateError;
 use crate::transport::{Answer, ReadData, Reply, RequestId, RequestSink, Transport, TransportCounts};
 use file::{Folder, Taken, To};
 use fuser::{Config, Filesystem, InitFlags, KernelConfig, MountOption, Request, Session};
@@ -44,8 +45,19 @@ impl Filesystem for Agreed {
     }
 }
 
+/// Mounts the device at a folder, as the file [`FILE`].
+///
+/// # Errors
+/// When the mount fails: the reason, and what would let it succeed.
+pub(crate) fn mount(folder: &Path, size: u64, block_size: u32) -> Result<Box<dyn Transport>, EmulateError> {
+    match FuseTransport::mount(folder, size, block_size) {
+        Ok(mounted) => Ok(Box::new(mounted)),
+        Err(error) => Err(EmulateError::Mount { folder: folder.to_owned(), error, remedy: remedy() }),
+    }
+}
+
 /// What lets a mount succeed that has failed here.
-pub(crate) fn remedy() -> &'static str {
+fn remedy() -> &'static str {
     let is_root = rustix::process::geteuid().is_root();
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let has_helper = std::env::split_paths(&folders).any(|folder| folder.join("fusermount3").is_file());

@@ -5,7 +5,7 @@
 )]
 
 use crate::convert::to_python;
-use crate::errors::measure_error;
+use crate::devices::measure_error;
 use crate::plan::Plan;
 use drivelab_core::Setup;
 use drivelab_measure::{
@@ -67,8 +67,9 @@ pub fn measure_fits(py: Python<'_>, plan: PyRef<'_, Plan>, address: &str, engine
     let io_engine = io_engine(engine)?;
     let setups: Vec<Setup> = plan.inner.points.iter().map(|point| point.setup.clone()).collect();
     drop(plan);
-    let export = py.detach(|| crate::nbd::open(address).map(|connection| connection.export().clone()));
-    let export = export.map_err(|error| crate::nbd::failed(address, &error))?;
+    let export =
+        py.detach(|| crate::devices::nbd::open(address).map(|connection| connection.export().clone()));
+    let export = export.map_err(|error| crate::devices::nbd::failed(address, &error))?;
     setups
         .iter()
         .try_for_each(|setup| fits_export(address, &export, io_engine, &setup.jobs))

@@ -1,6 +1,6 @@
 //! A recorded session with its data, which can be cut at any instant.
 use crate::convert::to_python;
-use crate::errors::emulate_error;
+use crate::devices::emulate_error;
 use crate::plan::Plan;
 use drivelab_emulate::ledger::Lost;
 use drivelab_emulate::{Device, EmulateError, as_served, crash};

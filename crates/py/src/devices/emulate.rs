@@ -5,7 +5,7 @@
 )]
 
 use crate::convert::to_python;
-use crate::errors::emulate_error;
+use crate::devices::emulate_error;
 use crate::plan::Plan;
 use crate::trace::check_signals;
 use drivelab_core::Setup;
