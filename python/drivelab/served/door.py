@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from drivelab.report.json_text import json_text
 
+HEAD_MAX_BYTES = 16 << 10
 BODY_MAX_BYTES = 64 << 10
 BODY_MAX_S = 10.0
 BELOW = "/here/"
@@ -51,11 +52,13 @@ class Keys:
         names = ("127.0.0.1", "localhost", "[::1]")
         return cls(frozenset(f"{name}:{port}".encode() for name in names), secrets.token_urlsafe(32))
 
-    def refuses(self, path: str, headers: Iterable[tuple[bytes, bytes]]) -> Refusal | None:
+    def refuses(self, path: str, headers: Sequence[tuple[bytes, bytes]]) -> Refusal | None:
         """Why a request is refused, None if it is not."""
         given: dict[bytes, list[bytes]] = {}
         for name, value in headers:
             given.setdefault(name.lower(), []).append(value)
+        if len(path) + sum(len(name) + len(value) for name, value in headers) > HEAD_MAX_BYTES:
+            return Refusal(431, f"the head of the request is longer than {HEAD_MAX_BYTES} bytes")
         host = given.get(b"host", [])
         if len(host) != 1 or host[0] not in self.hosts:
             return Refusal(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from drivelab.errors import InputError, OutputError, ref
 from drivelab.served import site
-from drivelab.served.door import Door, Keys
+from drivelab.served.door import HEAD_MAX_BYTES, Door, Keys
 from drivelab.served.shelf import Shelf
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ LOOPBACK = "127.0.0.1"
 _PORT_MAX = 65_535
 _BACKLOG = 64
 _CONNECTIONS_MAX = 64
-_HEAD_MAX_BYTES = 16 << 10
 _END_S = 5
 
 
@@ -101,7 +100,7 @@ def serve(
         address = f"http://{shown}:{port}/#machine?token={keys.token}"
         ready(address)
         if opens:
-            _open(address, Path(folder))
+            open_browser(address, Path(folder))
         config = uvicorn.Config(
             door,
             http="h11",
@@ -112,7 +111,7 @@ def serve(
             proxy_headers=False,
             server_header=False,
             limit_concurrency=_CONNECTIONS_MAX,
-            h11_max_incomplete_event_size=_HEAD_MAX_BYTES,
+            h11_max_incomplete_event_size=HEAD_MAX_BYTES,
             timeout_graceful_shutdown=_END_S,
         )
         _server(uvicorn.Server, served)(config).run(sockets=[found])
@@ -129,7 +128,7 @@ def _server(plain: type, served: Served) -> type:
     return Ending
 
 
-def _open(address: str, folder: Path) -> None:
+def open_browser(address: str, folder: Path) -> threading.Thread:
     """Open the address in the browser. Others see what a program is called with: it gets a file that only the user can
     read, and that leads to the address.
     """
@@ -139,4 +138,6 @@ def _open(address: str, folder: Path) -> None:
         f'content="0; url={escape(address)}"><p><a href="{escape(address)}">drivelab</a>',
         encoding="utf-8",
     )
-    threading.Thread(target=webbrowser.open, args=(leads.as_uri(),), daemon=True).start()
+    opening = threading.Thread(target=webbrowser.open, args=(leads.as_uri(),), daemon=True)
+    opening.start()
+    return opening
