@@ -298,21 +298,19 @@ impl Engine {
                 let (first, rest) = range(offset, data.len() as u64);
                 let payload = Some(self.store.payload(data));
                 let (number, at, count, access, sends) = (0, first, 0, Access::Write, false);
-                self.send(
-                    now,
-                    PendingRequest {
-                        request_id,
-                        access,
-                        sends,
-                        fua,
-                        first,
-                        rest,
-                        number,
-                        at,
-                        count,
-                        payload,
-                    },
-                );
+                let order = PendingRequest {
+                    request_id,
+                    access,
+                    sends,
+                    fua,
+                    first,
+                    rest,
+                    number,
+                    at,
+                    count,
+                    payload,
+                };
+                self.send(now, order);
             }
             DeviceRequest::Trim { offset, length, .. } => {
                 if let Some(capture) = &mut self.capture {
