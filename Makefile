@@ -58,7 +58,7 @@ wheel: $(VENV)/stamp-dev ## A wheel for a release in dist/, optimised by a profi
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" maturin build --release $(LOCKED) --pgo --interpreter $(PY) --target-dir target/profiled --out dist
 	DRIVELAB_WHEEL="$$(ls -t dist/*.whl | head -n 1)" $(PY) -m pytest -k wheel tests/python/test_packaging.py
 
-page: ## The page for browsers, in build/page: opened from there, or copied to any static host (needs Node.js)
+page: ## The page for browsers, in build/page: opened from there, copied to any static host, or served by drivelab page (needs Node.js)
 	@"$$(sh tools/preflight.sh python)" tools/page.py
 
 docs: $(VENV)/stamp-dev $(VENV)/stamp-package ## Write anew what pages print and draw of the tool's own runs
@@ -131,6 +131,7 @@ pins: ## Renew requirements/*.txt from requirements/*.in (needs the network)
 clean: ## Delete everything that was built, .venv included
 	rm -rf $(VENV) target build dist out web/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -f python/drivelab/_core*.so
+	rm -rf python/drivelab/served/site
 
 $(VENV)/folder:
 	rm -rf $(VENV)

@@ -1,5 +1,7 @@
 """Builds the page for browsers, in build/page: the core as WebAssembly, and web/ around it.
 
+A copy goes into the package, where `drivelab page` finds it and a wheel takes it along.
+
 Run `make page`, or `python tools/page.py`. Nothing is fetched but what Cargo.lock and web/package-lock.json name, and
 through rustup the target for WebAssembly where that is not installed. Where something is missing that this cannot
 fetch, it says so in one line and exits with 3.
@@ -18,6 +20,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 WEB = ROOT / "web"
 OUT = ROOT / "build/page"
+PACKED = ROOT / "python/drivelab/served/site"
+"""The copy in the package."""
 TARGET = "wasm32-unknown-unknown"
 NODE_MAJOR = 20
 LACKING = 3
@@ -107,6 +111,8 @@ def build() -> None:
     module = core()
     packages()
     subprocess.run(["node", "build.mjs", str(module), str(OUT)], cwd=WEB, check=True)
+    shutil.rmtree(PACKED, ignore_errors=True)
+    shutil.copytree(OUT, PACKED)
 
 
 def main() -> int:

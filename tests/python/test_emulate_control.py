@@ -17,10 +17,11 @@ import nbd_client as nbd
 import pytest
 from devices import CLEAN, DRIVE, RAID5
 
-from drivelab.cli.fault import ACTIONS
+from drivelab import _core
 from drivelab.errors import InputError
 from drivelab.host import temporary
 from drivelab.runs import control
+from drivelab.runs.faults import ACTIONS, SAME, TAKES, request
 
 SMALL = ("--drive-size", "64MiB")
 
@@ -238,3 +239,54 @@ def test_a_slow_drive_flushes(serve):
         client.write(0, b"x" * 4096)
         assert client.ask(nbd.FLUSH).errno == 0
         assert device.end()["failure"] is None
+
+
+def test_a_status_has_the_figures_of_the_session(serve):
+    with serve(RAID5, *SMALL) as device:
+        client = device.client()
+        client.write(0, b"x" * 65_536)
+        for place in range(3):
+            client.read(place << 16, 4096)
+        answer = control.ask(str(device.socket), {"action": "status", "member": 0})
+        record = device.end()
+    figures = answer.figures
+    assert figures is not None
+    assert "the array is healthy" in answer.told
+    assert (figures["name"], figures["clock"], figures["under_way"]) == ("device", "skip", 0)
+    for kind in ("reads", "writes", "flushes"):
+        assert figures[kind] == record[kind]
+    assert figures["reads"] == {"commands": 3, "bytes": 3 * 4096, "errors": 0}
+    for name, count in (("latency_ns", 4), ("lateness_ns", record["lateness_ns"]["n"])):
+        times = figures[name]
+        assert times["n"] == count
+        assert times["max"] <= times["sum"] <= times["n"] * times["max"]
+    # What the drives took is told by the model's clock, and reads of cold sectors take a turn.
+    assert figures["latency_ns"]["max"] > 1_000_000
+    assert figures["size_bytes"] == record["size_bytes"]
+
+
+DETAILS = {
+    "lba": 1, "sectors": 8, "for": "1s", "by": "10ms", "factor": 2, "over": "5s", "share": "1%", "every": "9s",
+    "during_write": True,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("action", sorted(TAKES))
+def test_an_action_takes_its_details_and_no_others(action):
+    def problem(*names: str) -> str | None:
+        wish = request(action, int("member" in names), {name: DETAILS.get(name) for name in names})
+        return _core.action_problem(json.dumps(wish))
+
+    needed = {"media": ("lba", "sectors"), "corrupt": ("lba", "sectors"), "slow": ("by",)}.get(action, ())
+    together = {"every": ("for",), "for": ("every",) if action == "slow" else ()}
+    for name in ("member", *DETAILS):
+        others = [other for other in needed if (name, other) != ("factor", "by")]
+        wrong = problem(name, *others, *together.get(name, ()))
+        assert (wrong is None) == (name in TAKES[action]), (name, wrong)
+
+
+def test_every_action_of_the_device_is_known():
+    listed = _core.action_problem('{"action": "none", "member": 0}')
+    assert listed is not None
+    names = set(listed.partition("there are ")[2].split(", "))
+    assert names == {*TAKES, "status"} == set(ACTIONS) - set(SAME)

@@ -111,6 +111,9 @@ def test_a_wheel_installs_and_runs(builder, tmp_path):
     with zipfile.ZipFile(wheel) as files:
         names = {info.filename: info.file_size for info in files.infolist()}
     assert {"drivelab/py.typed", "drivelab/_core.pyi", "drivelab/cli/app.py"} <= names.keys()
+    # The page comes along where `make page` has built it.
+    built = (ROOT / "python/drivelab/served/site/index.html").is_file()
+    assert ("drivelab/served/site/core.wasm" in names) == built
     assert not [name for name in names if not name.startswith(("drivelab/", "drivelab-"))]
     (extension,) = (name for name in names if name.startswith("drivelab/_core") and name.endswith(".so"))
     if released:

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-HEAVY = ("altair", "numpy", "pandas", "polars", "rich", "vl_convert", "drivelab.charts")
+HEAVY = ("altair", "fastapi", "numpy", "pandas", "polars", "rich", "uvicorn", "vl_convert", "drivelab.charts")
 LOADED = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); sys.argv[0] = 'drivelab'"
 
 
@@ -48,6 +48,11 @@ def test_a_verb_loads_no_other(environment):
     found = loaded(environment, "schema")
     assert "drivelab.cli.schema" in found
     assert not found & {"drivelab.cli.simulate", "drivelab.cli.validate", "drivelab.cli.compare_levels"}
+
+
+@pytest.mark.parametrize("words", [("page", "--help"), ("library", "--help"), ("--help",)])
+def test_no_other_verb_loads_what_the_page_is_served_with(environment, words):
+    assert not loaded(environment, *words) & {"fastapi", "starlette", "uvicorn"}
 
 
 @pytest.mark.parametrize("module", ["drivelab.cli.command", "drivelab._core", "drivelab.cli.app"])

@@ -1,6 +1,7 @@
 //! The control socket: one request as a line of JSON, one line of JSON as the reply.
 use crate::accepting::Accepting;
 use crate::action::Action;
+use crate::live::Live;
 use crate::nbd::listener::bind_unix;
 use drivelab_units::InFile;
 use rustix::event::{PollFd, PollFlags};
@@ -33,8 +34,15 @@ pub struct Control {
     accepting: Accepting,
 }
 
-/// Carries out an action, and returns the text of the reply.
-pub type Act<'a> = &'a mut dyn FnMut(&Action) -> Result<String, String>;
+/// What the reply to an action tells.
+pub struct Told {
+    pub text: String,
+    /// The figures of the device, with its status.
+    pub figures: Option<Live>,
+}
+
+/// Carries out an action.
+pub type Act<'a> = &'a mut dyn FnMut(&Action) -> Result<Told, String>;
 
 impl Control {
     /// Listens at a Unix socket.
@@ -107,7 +115,8 @@ impl Client {
 
     fn answer(&mut self, line: &[u8], act: Act<'_>) {
         let answer = match Action::parse(line).and_then(|action| act(&action)) {
-            Ok(text) => json!({"ok": true, "told": text}),
+            Ok(Told { text, figures: None }) => json!({"ok": true, "told": text}),
+            Ok(Told { text, figures }) => json!({"ok": true, "told": text, "figures": figures}),
             Err(error) => json!({"ok": false, "error": InFile(&error).to_string()}),
         };
         // A line is far shorter than a socket's send buffer.
@@ -134,7 +143,7 @@ mod tests {
         control.wait_for(&mut fds);
         poll(&mut fds, Some(&Timespec { tv_sec: 60, tv_nsec: 0 })).expect("it can wait");
         let ready: Vec<PollFlags> = fds.iter().map(PollFd::revents).collect();
-        control.receive(&ready, &mut |_| Ok("done".into()));
+        control.receive(&ready, &mut |_| Ok(Told { text: "done".into(), figures: None }));
     }
 
     fn connect(control: &mut Control) -> UnixStream {

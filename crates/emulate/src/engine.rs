@@ -250,12 +250,13 @@ impl Engine {
             return self.fail(EmulateError::Capture(error));
         }
         let due = self.model.session(completion.completed);
+        let took = completion.completed - completion.submitted;
         if order.access == Access::Write {
             self.note_written(&order, completion.outcome);
             self.last_write = Some(due);
-            self.write_takes = completion.completed - completion.submitted;
+            self.write_takes = took;
         }
-        self.log.served(order.access, order.count, completion.outcome);
+        self.log.served(order.access, order.count, completion.outcome, took);
         if completion.outcome == Outcome::Done && order.rest > 0 {
             order.payload = None;
             return self.next.push_back(order);
@@ -297,21 +298,19 @@ impl Engine {
                 let (first, rest) = range(offset, data.len() as u64);
                 let payload = Some(self.store.payload(data));
                 let (number, at, count, access, sends) = (0, first, 0, Access::Write, false);
-                self.send(
-                    now,
-                    PendingRequest {
-                        request_id,
-                        access,
-                        sends,
-                        fua,
-                        first,
-                        rest,
-                        number,
-                        at,
-                        count,
-                        payload,
-                    },
-                );
+                let order = PendingRequest {
+                    request_id,
+                    access,
+                    sends,
+                    fua,
+                    first,
+                    rest,
+                    number,
+                    at,
+                    count,
+                    payload,
+                };
+                self.send(now, order);
             }
             DeviceRequest::Trim { offset, length, .. } => {
                 if let Some(capture) = &mut self.capture {

@@ -91,6 +91,11 @@ impl Lateness {
         }
     }
 
+    /// How late the replies were so far.
+    pub fn so_far(&self) -> &Latencies {
+        &self.all
+    }
+
     /// The lateness for the record.
     pub fn record(&self, budget: Span) -> LatenessRecord {
         let budget_ns = budget.as_ns();

@@ -69,6 +69,7 @@ pub mod image;
 pub mod lateness;
 mod layout;
 pub mod ledger;
+pub mod live;
 pub mod looped;
 mod lost;
 mod members;

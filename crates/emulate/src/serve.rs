@@ -1,11 +1,13 @@
 //! A session: one thread that receives requests, advances the model's time and sends replies. Start reading at
 //! [`Server::run`].
+use crate::action::Kind;
 use crate::clock::{Clock, Pace, Wait};
-use crate::control::Control;
+use crate::control::{Control, Told};
 use crate::engine::Engine;
 use crate::error::EmulateError;
 use crate::folder::Folder;
 use crate::lateness::{GAP, Lateness};
+use crate::live::Live;
 use crate::real_time;
 use crate::session::{Scheduling, SessionRecord};
 use crate::transcript::Transcript;
@@ -227,7 +229,7 @@ impl ServeLoop<'_> {
     }
 
     fn receive(&mut self) {
-        let ServeLoop { server, clock, ready, .. } = self;
+        let ServeLoop { server, clock, ready, lateness, .. } = self;
         let mut fds: Vec<PollFd<'_>> = Vec::new();
         server.transport.wait_for(&mut fds);
         let of_door = fds.len();
@@ -242,13 +244,15 @@ impl ServeLoop<'_> {
         if let Some(control) = control {
             control.receive(of_control, &mut |action| {
                 let now = clock.now();
-                let told = engine.act(now, action)?;
+                let text = engine.act(now, action)?;
                 keep_members(engine, folder.as_mut()).map_err(|error| {
                     let why = error.to_string();
                     engine.fail(error);
                     why
                 })?;
-                Ok(told)
+                let is_status = action.kind == Kind::Status;
+                let figures = is_status.then(|| Live::of(engine, clock, lateness));
+                Ok(Told { text, figures })
             });
         }
     }

@@ -8,7 +8,8 @@ use crate::transport::TransportCounts;
 use drivelab_core::storage::TargetEvent;
 use drivelab_core::storage::array::report::{Report, ReportKind, SyncKind};
 use drivelab_core::{Access, Outcome};
-use drivelab_units::{Instant, SECTOR_BYTES};
+use drivelab_record::latency::Latencies;
+use drivelab_units::{Instant, SECTOR_BYTES, Span};
 use serde::Serialize;
 use std::borrow::Cow;
 
@@ -93,6 +94,9 @@ pub struct SessionLog {
     pub events: Vec<Event>,
     pub power_cuts: Vec<PowerCut>,
     pub damage: Vec<Damage>,
+    /// How long commands took by the model's clock: for whoever watches the session.
+    #[serde(skip)]
+    pub(crate) latency: Latencies,
     /// The number of events when the array last named something as lost.
     #[serde(skip)]
     events_at_loss: usize,
@@ -111,7 +115,9 @@ fn join(ranges: &mut Vec<Lost>) {
 const HAS_LOST: &str = "the array has lost data: more of it is gone or unreadable than it survives";
 
 impl SessionLog {
-    pub fn served(&mut self, access: Access, sectors: u64, outcome: Outcome) {
+    /// Records a command that took so long by the model's clock.
+    pub fn served(&mut self, access: Access, sectors: u64, outcome: Outcome, took: Span) {
+        self.latency.record(took.as_ns());
         let of = match access {
             Access::Read => &mut self.reads,
             Access::Write => &mut self.writes,

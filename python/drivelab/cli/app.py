@@ -27,6 +27,7 @@ _VERBS = {
     "answer": "answer",
     "compare": "compare",
     "library": "library",
+    "page": "page",
     "compare-levels": "compare_levels",
     "durability": "durability",
     "plan": "plan",

@@ -10,28 +10,8 @@ import typer
 from drivelab.cli.exits import Exit
 from drivelab.cli.groups import grouped
 from drivelab.cli.output import emit
-from drivelab.errors import InputError
 from drivelab.runs import control
-from drivelab.scenarios.quantities import span_ns
-
-ACTIONS = {
-    "media": "sectors of a member (--lba, --sectors) cannot be read until they are written",
-    "corrupt": "the contents of these sectors (--lba, --sectors) on a member's media change without an error",
-    "slow": "a member starts each command later by --by, or everything takes it --factor times as long",
-    "hang": "a member does not answer, for good or --for a time",
-    "reset": "the link to a member is reset: unanswered commands are sent again",
-    "lie": "a member answers FLUSH at once, whatever its cache holds; --for ends it",
-    "honest": "a member answers FLUSH when its cache is written",
-    "fail": "a member fails for good; with --for an empty drive takes its place after that time",
-    "dead": "the same as fail",
-    "replace": "an empty drive takes the place of a member that has failed",
-    "power-cut": "the power is cut, now or --during-write, and returns at once, or after --for",
-    "scrub": "the array begins a scrub: it reads and compares all members",
-    "rebuild": "the array begins to rebuild a missing member",
-    "start": "an array that was not started after a power cut, being dirty and degraded, is started",
-    "status": "reports the state of the device, and changes nothing",
-}
-_SAME = {"dead": "fail"}
+from drivelab.runs.faults import ACTIONS, request
 
 
 @dataclass(frozen=True)
@@ -85,19 +65,9 @@ class Details:
         typer.Option("--during-write", help="power-cut: at a random instant while a write is under way"),
     ] = False
 
-    def wish(self) -> dict[str, object]:
-        """What was given, as the device reads it. Raises InputError."""
-        plain = {"lba": self.lba, "sectors": self.sectors, "factor": self.factor}
-        spans = {"for": self.for_, "by": self.by, "over": self.over, "every": self.every}
-        found: dict[str, object] = {name: number for name, number in plain.items() if number is not None}
-        if self.during_write:
-            found["during_write"] = True
-        for name, text in spans.items():
-            if text is not None:
-                found[f"{name}_ns"] = span_ns(name, text)
-        if self.share is not None:
-            found["share_ppm"] = _parts_per_million(self.share)
-        return found
+    def given(self) -> dict[str, object]:
+        """What each of them is, by its name."""
+        return {name.rstrip("_"): value for name, value in vars(self).items()}
 
 
 @grouped
@@ -123,20 +93,5 @@ def fault(
     details: Details,
 ) -> int:
     """Inject a fault into a device that is being served, or end it, or start work of its array."""
-    if action not in ACTIONS:
-        raise InputError(f"{action}: there is no such action; there are {', '.join(ACTIONS)}")
-    wish = {"action": _SAME.get(action, action), "member": member, **details.wish()}
-    emit(control.act(device, wish))
+    emit(control.act(device, request(action, member, details.given())))
     return Exit.OK
-
-
-def _parts_per_million(share: str) -> int:
-    """Of a share such as 1%. Raises InputError."""
-    number = share.removesuffix("%")
-    try:
-        found = float(number) * (1e4 if share.endswith("%") else 1e6)
-    except ValueError:
-        found = -1.0
-    if not 0 < found <= 1e6:
-        raise InputError(f"--share {share}: give a share such as 1% or 0.01")
-    return max(round(found), 1)

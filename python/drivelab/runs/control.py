@@ -9,6 +9,7 @@ import tempfile
 import urllib.parse
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from typing import Any
@@ -25,14 +26,31 @@ _TIMEOUT_S = 60.0
 # A client of NBD hears this first.
 _GREETING = b"NBDMAGIC"
 _NBD_PORT = 10_809
-# In the private folder of a device at a port: its address and its control socket.
+# In the private folder of a device: its address and its control socket.
 _FACTS = "control.json"
 _PRIVATE = "drivelab-device-*"
 
 
 def note(folder: Path, uri: str, control: str) -> None:
-    """Write into the private folder of a device at a port where its control socket is, for who knows the address."""
+    """Write into the private folder of a device where its control socket is, for who knows the address."""
     (folder / _FACTS).write_text(json.dumps({"uri": uri, "control": control}), encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a device answers."""
+
+    told: str
+    figures: dict[str, Any] | None = None
+    """Of the session so far, with a status; None from a device of an older drivelab."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """A device of this user at a place that `emulate` has chosen: its address and its control socket."""
+
+    uri: str
+    control: str
 
 
 def act(named: str, action: Mapping[str, Any]) -> str:
@@ -40,6 +58,11 @@ def act(named: str, action: Mapping[str, Any]) -> str:
 
     `named` is its socket, its address, or its control socket. Raises InputError and RunError.
     """
+    return ask(named, action).told
+
+
+def ask(named: str, action: Mapping[str, Any], timeout_s: float = _TIMEOUT_S) -> Answer:
+    """The same, with the figures of the session where the device tells them. Raises InputError and RunError."""
     kernel.need_unix("`fault`", "a device is served, and told, over sockets as Unix has them")
     request = json.dumps(action)
     if wrong := _core.action_problem(request):
@@ -47,7 +70,7 @@ def act(named: str, action: Mapping[str, Any]) -> str:
     why, has_greeted = "", None
     for path in _candidates(named):
         with kernel.unix_socket() as client:
-            client.settimeout(_TIMEOUT_S)
+            client.settimeout(timeout_s)
             try:
                 client.connect(os.fspath(path))
             except OSError as error:
@@ -75,7 +98,7 @@ def act(named: str, action: Mapping[str, Any]) -> str:
     )
 
 
-def _told(path: Path, line: bytes) -> str:
+def _told(path: Path, line: bytes) -> Answer:
     """What the device's answer says. Raises InputError."""
     try:
         answer = json.loads(line)
@@ -86,7 +109,21 @@ def _told(path: Path, line: bytes) -> str:
         ) from error
     if not is_done:
         raise InputError(f"the device refuses: {said}")
-    return str(said)
+    figures = answer.get("figures")
+    return Answer(str(said), figures if isinstance(figures, dict) else None)
+
+
+def known() -> list[Known]:
+    """The devices of this user whose sockets are in private folders; of a session that was killed one may be left."""
+    found = []
+    for folder in sorted(Path(tempfile.gettempdir()).glob(_PRIVATE)):
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            # What others have put there is not followed.
+            if folder.stat(follow_symlinks=False).st_uid != kernel.user():
+                continue
+            facts = json.loads((folder / _FACTS).read_text(encoding="utf-8"))
+            found.append(Known(str(facts["uri"]), str(facts["control"])))
+    return found
 
 
 def _candidates(named: str) -> list[Path]:
@@ -116,15 +153,12 @@ def _at_port(named: str, parts: urllib.parse.SplitResult) -> list[Path]:
     except ValueError as error:
         raise InputError(f"{named}: {error}; give an address such as nbd://127.0.0.1:10809") from error
     found = []
-    for folder in sorted(Path(tempfile.gettempdir()).glob(_PRIVATE)):
-        with suppress(OSError, ValueError, KeyError, TypeError):
-            # What others have put there is not followed.
-            if folder.stat(follow_symlinks=False).st_uid != kernel.user():
-                continue
-            facts = json.loads((folder / _FACTS).read_text(encoding="utf-8"))
-            own = urllib.parse.urlsplit(facts["uri"])
+    for device in known():
+        # An address that another program has left there.
+        with suppress(ValueError):
+            own = urllib.parse.urlsplit(device.uri)
             if own.port == port and _is_at(own.hostname or "", host):
-                found.append(Path(facts["control"]))
+                found.append(Path(device.control))
     if not found:
         raise InputError(
             f"{named}: no device of this user is known at that port: name the control socket that emulate has "

@@ -1,19 +1,23 @@
 // The page: its rooms, and the address that leads to each of them with its whole state.
 import { Core } from "../core/client";
+import { ROOM, connect, here, keepToken } from "../machine/client";
 import { ArrayRoom } from "../rooms/array/room";
+import { MachineRoom } from "../rooms/machine/room";
 import { QueueRoom } from "../rooms/queue";
 import { RecordsRoom } from "../rooms/records/room";
 import { TryRoom } from "../rooms/try";
 import { h } from "./dom";
 import { fragmentOf, placeOf } from "./fragment";
 
-const ROOMS = { queue: QueueRoom, try: TryRoom, array: ArrayRoom, records: RecordsRoom } as const;
+const ROOMS = { queue: QueueRoom, try: TryRoom, array: ArrayRoom, records: RecordsRoom, [ROOM]: MachineRoom } as const;
 type Name = keyof typeof ROOMS;
 
-const isRoom = (name: string): name is Name => Object.hasOwn(ROOMS, name);
+const isRoom = (name: string): name is Name => Object.hasOwn(ROOMS, name) && (name !== ROOM || here() !== undefined);
 
 async function start(): Promise<void> {
   const place = document.getElementById("room") as HTMLElement;
+  const refused = await connect();
+  if (here() !== undefined) document.querySelector("nav")?.append(" ", h("a", { href: `#${ROOM}` }, "On this machine"));
   const core = new Core();
   const about = await core.about();
   const drives = await core.drives();
@@ -25,6 +29,8 @@ async function start(): Promise<void> {
   let rooms = 0;
   const open = () => {
     if (location.hash === own && room !== undefined) return;
+    // An address with another token was opened in this window.
+    if (keepToken()) return location.reload();
     const { room: asked, state } = placeOf(location.hash);
     const name = isRoom(asked) ? asked : "queue";
     room?.leave();
@@ -36,7 +42,7 @@ async function start(): Promise<void> {
       history.replaceState(null, "", own);
     };
     room = new ROOMS[name](core, drives, state, changed);
-    place.replaceChildren(room.element);
+    place.replaceChildren(...(asked === ROOM && refused !== undefined ? [h("p", { class: "problem", role: "alert" }, `On this machine: ${refused}`)] : []), room.element);
     for (const link of document.querySelectorAll<HTMLAnchorElement>("nav a")) {
       if (link.hash === `#${name}`) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");

@@ -11,6 +11,7 @@ import type { DriveEntry } from "../../core/answers";
 import { type Core, Stopped } from "../../core/client";
 import { addScript } from "../../core/loading";
 import { copy, download, field, h } from "../../page/dom";
+import { takeHanded } from "../../page/handed";
 import { differencesTable, pointsTable } from "./tables";
 
 export class RecordsRoom {
@@ -41,6 +42,8 @@ export class RecordsRoom {
     this.build();
     this.show();
     this.tell();
+    const handed = takeHanded();
+    if (handed.length > 0) this.take(handed);
   }
 
   leave(): void {
