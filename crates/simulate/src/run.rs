@@ -1,5 +1,6 @@
 //! One run in virtual time.
 mod closing;
+mod share_done;
 
 use crate::capture::Capture;
 use crate::checker::RunChecker;
@@ -325,30 +326,6 @@ impl Clock {
             | TargetEvent::DriveReplaced { .. }
             | TargetEvent::PowerCut { .. } => {}
         }
-    }
-
-    /// Whether the last rebuild has ended.
-    fn is_rebuilt(&self, now: Instant) -> Result<bool, RunError> {
-        let Some(array) = self.target.array() else { return Err(RunError::NoRebuild) };
-        if array.awaits_rebuild(now) {
-            return Ok(false);
-        }
-        if drivelab_record::array::progress(array).is_none() { Err(RunError::NoRebuild) } else { Ok(true) }
-    }
-
-    fn share_done(&self, now: Instant, start: Instant, end: Option<Instant>, limit: Limit) -> f64 {
-        let Limit { ios, until, .. } = limit;
-        let ios = ios.unwrap_or(u64::MAX);
-        let by_count = self.counted as f64 / ios as f64;
-        let by_time =
-            end.map_or(0.0, |end| now.since(start).as_ns() as f64 / end.since(start).as_ns().max(1) as f64);
-        let rebuilt = self.target.array().and_then(drivelab_record::array::progress).unwrap_or(0.0);
-        let of_rebuild = match (&self.sampled, until) {
-            (Some(sampled), _) => sampled.share_done(),
-            (None, Some(_)) => rebuilt,
-            (None, None) => 0.0,
-        };
-        by_count.max(by_time).max(of_rebuild).min(1.0)
     }
 
     /// Until when the target may run on by itself while it has no output: the next instant that matters to host or

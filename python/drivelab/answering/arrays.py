@@ -26,7 +26,17 @@ UNKNOWN_QUEUE = (
     "latency: what the queue gains was not measured on these drives; at a rate, response times depend on it, the "
     "longest most of all, and their intervals are of chance alone"
 )
-_ARRAY = {"copies", "groups", "controller", "drive_price", "controller_price", "afr", "mttf", "repair", "precision"}
+_ARRAY = {
+    "copies",
+    "groups",
+    "controller",
+    "drive_price",
+    "controller_price",
+    "afr",
+    "mttf",
+    "repair",
+    "precision",
+}
 
 
 def check_members(members: str) -> int:

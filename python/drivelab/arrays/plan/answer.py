@@ -200,7 +200,11 @@ def _obtained(found: Plan) -> list[str]:
         remarks.insert(0, ranged)
     if any(one.entry.rebuild for one in found.candidates):
         wanted = found.asked.precision.error
-        finer = f", or to {FINE.error:.0%} where --max-loss lies within its interval" if FINE.error < wanted else ""
+        finer = (
+            f", or to {FINE.error:.0%} where --max-loss lies within its interval"
+            if FINE.error < wanted
+            else ""
+        )
         remarks.append(
             f"a rebuild is simulated until its duration is known to {wanted:.0%} (--precision){finer}; the error that "
             "it has in the end is its own ±"

@@ -338,9 +338,7 @@ def _again(
                 failings=[], loss=None, judged=False)
         for one in candidates
     ]  # fmt: skip
-    again = evaluate(
-        found, replace(asked, loads=loads, varied=True), workers, bounded=False, whole=whole
-    )
+    again = evaluate(found, replace(asked, loads=loads, varied=True), workers, bounded=False, whole=whole)
     ran.add(again)
     return [] if again.interrupted else [one for one in found if one.is_simulated]
 

@@ -329,7 +329,10 @@ class Loads:
     def rebuild_document(self, load: str, way: rebuild.Way) -> dict[str, Any]:
         """A rebuild under the load, or with the array idle."""
         workload = self.workload() if load == REBUILD else dict(rebuild.IDLE)
-        return {"workload": workload, "run": way.run_document(is_recorded=load == REBUILD and self.is_recorded)}
+        return {
+            "workload": workload,
+            "run": way.run_document(is_recorded=load == REBUILD and self.is_recorded),
+        }
 
     def overrides(self, load: str) -> list[Override]:
         """The options of a load as overrides under the names of the options, so that errors refer to those."""

@@ -69,8 +69,8 @@ class Wanted:
         """The same rebuild, simulated for longer; None if its error is small enough."""
         if self.load not in _REBUILDS:
             return None
-        way = self.way or first_way(is_idle=self.load == under.REBUILD_IDLE)
-        way = next_way(figures, way, self.chosen.precision)
+        before = self.way or first_way(is_idle=self.load == under.REBUILD_IDLE)
+        way = next_way(figures, before, self.chosen.precision)
         return None if way is None else replace(self, way=way)
 
 

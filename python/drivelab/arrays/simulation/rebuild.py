@@ -5,8 +5,8 @@ zone, with how far the arms have to move for hosts, and with how much is already
 rebuild is sampled (`run.until = "sampled"`): one run under the load stays at places in the middle of equal shares of
 the work, and what lies between them is skipped. The mean time per byte at those places is that of the whole: the
 midpoint rule. What is left out at the beginning and at each place, until the caches of the drives hold what they will
-hold, is the run's own rule (crates/simulate/src/sampled_rebuild.rs). There are `PARTS` parts of the time that counts: one
-at each place, or where caches fill slowly four at each of a quarter of the places.
+hold, is the run's own rule (crates/simulate/src/sampled_rebuild.rs). There are `PARTS` parts of the time that counts:
+one at each place, or where caches fill slowly four at each of a quarter of the places.
 
 The length of a part is given by `Way`. If the error is larger than `Precision` asks for, the rebuild is sampled again,
 for as much longer as the error needs, by the square root of the time; if some part made no progress, or hosts did not
@@ -44,7 +44,7 @@ PARTS = 16
 T_95 = 2.18
 """Student's t for 95 % with 12 degrees of freedom: 16 parts at 4 places. About a trend they have two more."""
 RESOLUTION = 0.03
-"""Minimum error, in addition to the spread of the parts: the angles between the spindles are the same in all of them."""
+"""Minimum error, in addition to the spread of the parts: the angles between the spindles are the same in all."""
 FILLED_RESOLUTION = 0.05
 """The same where caches fill slowly, with parts of 10 s: what lies near the arm is written for longer than they take to
 fill, so that a rebuild was up to this much slower in parts of 300 s. Longer parts begin later, in proportion."""
@@ -118,7 +118,9 @@ LEAST, MOST = 0.04, 0.5
 """The precision that may be asked for: RESOLUTION remains however long the parts are."""
 PART_ASKED_MAX_S = 600
 """The longest part where a precision is asked for."""
-PRECISION_HELP = f"Error of a rebuild's duration that is small enough: half its 95 % interval [{Precision.error:.0%}]"
+PRECISION_HELP = (
+    f"Error of a rebuild's duration that is small enough: half its 95 % interval [{Precision.error:.0%}]"
+)
 DEFAULT, FINE = Precision(), Precision(0.05)
 """FINE is for a duration on which a decision depends."""
 
@@ -233,7 +235,8 @@ def _found(points: Sequence[Point], parts: Sequence[Mapping[str, Any]]) -> dict[
 
 
 def _resolution(parts: Sequence[Mapping[str, Any]]) -> float:
-    return max(RESOLUTION, FILLED_RESOLUTION * min(1.0, SHORT.part_s * _NS_PER_S / parts[0]["counted_ns"]))
+    longer = parts[0]["counted_ns"] / (SHORT.part_s * _NS_PER_S)
+    return max(RESOLUTION, FILLED_RESOLUTION / max(1.0, float(longer)))
 
 
 def _iops(parts: Sequence[Mapping[str, Any]]) -> float:
