@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 KEYS = (
     "capacity", "load", "rw", "pattern", "bs", "iodepth", "rwmixread", "rate_iops", "rate_process", "sync",
     "number_ios", "ramp_time", "precision", "max_latency", "min_iops", "max_loss", "budget", "states", "drive", "level",
-    "members", "controller", "copies", "groups", "drive_price", "controller_price", "power_price", "drive_power", *FORMS,
-    *FAILURES,
+    "members", "controller", "copies", "groups", "drive_price", "controller_price", "power_price", "drive_power",
+    *FORMS, *FAILURES,
 )  # fmt: skip
 """The options of a plan, which are also its arguments."""
 
