@@ -47,7 +47,7 @@ fn setup(model: &Arc<DriveModel>) -> Option<Setup> {
         arrivals: Arrivals::Poisson { rate },
         ..job
     };
-    let limit = Limit { until_rebuilt: true, ..Limit::default() };
+    let limit = Limit { until: Some(drivelab_core::setup::Until::Rebuilt), ..Limit::default() };
     Some(Setup { target: TargetParams::System(system), jobs: vec![job], limit, ..plain })
 }
 

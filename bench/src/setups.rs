@@ -314,7 +314,7 @@ fn random(drive: &DriveParams, commands: u64, share: u64) -> Setup {
         sections: [].into(),
         fed: None,
         warmup: Span::ZERO,
-        limit: Limit { duration: None, ios: Some(commands), until_rebuilt: false },
+        limit: Limit { duration: None, ios: Some(commands), until: None },
         seed: 1,
         traces: 0,
         checks_data: false,

@@ -195,6 +195,10 @@ def test_what_hosts_write_of_a_pool_need_not_be_rebuilt():
     assert left == pytest.approx((1 - math.exp(-exponent)) / exponent)
     assert 0.6 < left < 0.7
     assert rebuild._left_of_pool(0.0, 20_000.0, 1e6) == 1.0
+    # Reads move no record.
+    point = of_parts([1e8] * 16, EACH) | {"iops": 500.0, "write": {"iops": 60.0}}
+    found = rebuild.extrapolated([point], None, 1e6)
+    assert found["duration_ns"] == pytest.approx(10**13 * rebuild._left_of_pool(60.0, 1e4, 1e6))
 
 
 def test_a_window_that_brings_nothing_leaves_a_time_that_it_takes_at_least():

@@ -179,8 +179,8 @@ impl Clock {
             // What is due as the run ends affects nothing that counts; a power cut finds it.
             let is_in_window = |at: &Instant| is_cut || end.is_none_or(|end| *at < end);
             let injected = self.injections.next_at().filter(is_in_window);
-            let due = injected.map_or(due, |at| at.min(due));
-            let due = self.sampled.as_ref().map_or(due, |sampled| sampled.next_at().min(due));
+            let sampled = self.sampled.as_ref().map(|sampled| sampled.next_at());
+            let due = injected.into_iter().chain(sampled).fold(due, Instant::min);
             if let Some(limit) = end
                 && due > limit
             {
@@ -200,19 +200,13 @@ impl Clock {
             if injected.is_some_and(|at| at <= now) {
                 self.inject_due(now, setup)?;
             }
-            if let Some(sampled) = self.sampled.as_mut().filter(|sampled| sampled.next_at() <= now) {
-                sampled.pass(now, &mut self.target, self.counted);
-                if sampled.is_over() {
-                    return Ok((now.max(start), Ended::Sampled));
-                }
-            }
             now = self.step(now, quiet_until, ios)?;
             self.drain_outputs();
             if self.counted >= ios {
                 return Ok((now, Ended::Ios));
             }
-            if setup.limit.until == Some(Until::Rebuilt) && self.is_rebuilt(now)? {
-                return Ok((now.max(start), Ended::Rebuilt));
+            if let Some(why) = self.ends_with_rebuild(now, setup.limit)? {
+                return Ok((now.max(start), why));
             }
             steps += 1;
             if steps == STEPS_PER_CHECK {

@@ -1,12 +1,37 @@
-//! How far a run has come: whether its rebuild has ended, and the share of it that is done.
+//! How far a run has come: whether it ends with its rebuild, and the share of it that is done.
 use super::Clock;
 use crate::error::RunError;
 use drivelab_core::Limit;
+use drivelab_core::setup::Until;
+use drivelab_record::point::Ended;
 use drivelab_units::Instant;
 
 impl Clock {
+    /// Why the run ends, where it is to end with a rebuild and has come to that.
+    #[inline]
+    pub(super) fn ends_with_rebuild(
+        &mut self,
+        now: Instant,
+        limit: Limit,
+    ) -> Result<Option<Ended>, RunError> {
+        match limit.until {
+            None => Ok(None),
+            Some(Until::Rebuilt) => Ok(self.is_rebuilt(now)?.then_some(Ended::Rebuilt)),
+            Some(Until::Sampled(_)) => Ok(self.is_sampled(now).then_some(Ended::Sampled)),
+        }
+    }
+
+    /// Passes an instant that matters to a rebuild that is sampled. Returns whether it was seen at all its places.
+    fn is_sampled(&mut self, now: Instant) -> bool {
+        let Some(sampled) = self.sampled.as_mut().filter(|sampled| sampled.next_at() <= now) else {
+            return false;
+        };
+        sampled.pass(now, &mut self.target, self.counted);
+        sampled.is_over()
+    }
+
     /// Whether the last rebuild has ended.
-    pub(super) fn is_rebuilt(&self, now: Instant) -> Result<bool, RunError> {
+    fn is_rebuilt(&self, now: Instant) -> Result<bool, RunError> {
         let Some(array) = self.target.array() else { return Err(RunError::NoRebuild) };
         if array.awaits_rebuild(now) {
             return Ok(false);
