@@ -43,8 +43,9 @@ TARGETS = {
     "x86_64-unknown-linux-musl": "musllinux_1_2",
     "aarch64-unknown-linux-musl": "musllinux_1_2",
 }
-# Of the stable ABI: of an older Python than this no wheel is made.
-PYTHON = "python3.11"
+# The one that runs this, by name: where it is not of the target, maturin knows what to build for. The wheel is for the
+# stable ABI of 3.11 whichever it is.
+PYTHON = f"python{sys.version_info.major}.{sys.version_info.minor}"
 WHEEL_MAX_BYTES = 12_000_000
 SUMS = "SHA256SUMS"
 # The attribute that a tag of a library has, of which the types of pyelftools know nothing.
