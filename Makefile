@@ -131,7 +131,7 @@ pins: ## Renew requirements/*.txt from requirements/*.in (needs the network)
 
 clean: ## Delete everything that was built, .venv included
 	rm -rf $(VENV) target build dist out web/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	rm -rf python/drivelab/_core*.so python/drivelab.data
+	rm -rf python/drivelab/_core*.so drivelab._core.data
 
 $(VENV)/folder:
 	rm -rf $(VENV)

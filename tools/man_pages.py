@@ -2,7 +2,7 @@
 
 `python tools/man_pages.py FOLDER` writes `man/man1/drivelab.1`, a page for each verb (`drivelab-simulate.1`; a group
 such as `trace` has its verbs on one page), and the scripts at the places in which bash, zsh and fish look below a
-folder `share`. A wheel takes them from `python/drivelab.data/data/share` (see tools/release.py) and installs them.
+folder `share`. A wheel takes them from `drivelab._core.data/data/share` (see tools/release.py) and installs them.
 
 The pages use the macros of man(7) that groff and mandoc share. Their date is SOURCE_DATE_EPOCH, or today.
 """

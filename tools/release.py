@@ -35,7 +35,8 @@ import sbom
 from drivelab import __version__
 
 ROOT = Path(__file__).resolve().parent.parent
-DATA = ROOT / "python" / "drivelab.data"
+# Where maturin looks, by the name of the extension, for what a wheel installs outside the package.
+DATA = ROOT / "drivelab._core.data"
 # A target of Rust, and the tag that its wheel gets: the oldest C library on which it runs.
 TARGETS = {
     "x86_64-unknown-linux-gnu": "manylinux_2_17",

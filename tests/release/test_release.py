@@ -151,7 +151,7 @@ def test_the_source_distribution_has_what_a_build_needs():
         names = {name.partition("/")[2] for name in files.getnames()}
     for needed in ("Cargo.lock", "LICENSE", "README.md", "catalogue/drives/wd-4tb-7200.toml"):
         assert needed in names
-    assert "python/drivelab.data/data/share/man/man1/drivelab.1" in names
+    assert "drivelab._core.data/data/share/man/man1/drivelab.1" in names
 
 
 def test_the_checksums_are_those_of_all_files():
