@@ -34,10 +34,9 @@ LONG = 40
 COMPLETE = "_DRIVELAB_COMPLETE"
 # A function that zsh loads when it is first needed has to complete that first time too.
 ZSH_REGISTERS = "compdef _drivelab_completion drivelab"
-ZSH_LOADED = f"""if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
+ZSH_LOADED = f"""{ZSH_REGISTERS}
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
   _drivelab_completion "$@"
-else
-  {ZSH_REGISTERS}
 fi"""
 
 

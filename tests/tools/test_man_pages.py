@@ -80,3 +80,19 @@ def test_bash_completes_a_verb_by_its_script(share, tmp_path):
         check=True,
     )
     assert done.stdout == "complete_bash/2\n"
+
+
+def test_zsh_completes_and_registers_when_it_loads_its_script(share):
+    zsh = shutil.which("zsh")
+    if zsh is None:
+        pytest.skip("completion: no zsh")
+    folder = (share / man_pages.SHELLS["zsh"]).parent
+    typed = "words=(drivelab sim); CURRENT=2"
+    load = f"{typed}; fpath=('{folder}' $fpath); compdef() {{ print registered $* }}; env() {{ print print asked }}"
+    done = subprocess.run(
+        [zsh, "-f", "-c", f"{load}; autoload -Uz _drivelab; _drivelab"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "registered _drivelab_completion drivelab\nasked\n"
