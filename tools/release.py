@@ -95,6 +95,8 @@ def environment() -> dict[str, str]:
         found["SOURCE_DATE_EPOCH"] = output("git", "log", "-1", "--format=%ct").strip()
     if "CARGO_ENCODED_RUSTFLAGS" in found or "RUSTFLAGS" in found:
         raise SystemExit("release: RUSTFLAGS would replace the flags of .cargo/config.toml: unset it")
+    # A new registry has its folder from here on.
+    subprocess.run(["cargo", "fetch", "--quiet", "--locked"], cwd=ROOT, check=True)
     settings = tomllib.loads((ROOT / ".cargo" / "config.toml").read_text(encoding="utf-8"))
     home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
     moved = dict.fromkeys(sorted((home / "registry" / "src").glob("*")), "registry") | {ROOT: "."}
