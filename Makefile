@@ -11,7 +11,7 @@ endif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test check bench wheel page docs setup ray determinism lint tidy types packages test-rust histories fuzz plant test-python format pins clean
+.PHONY: help run test check bench wheel release page docs setup ray determinism lint tidy types packages test-rust histories fuzz plant test-python format pins clean
 
 export PYTHON
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -58,6 +58,10 @@ wheel: $(VENV)/stamp-dev ## A wheel for a release in dist/, optimised by a profi
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" maturin build --release $(LOCKED) --pgo --interpreter $(PY) --target-dir target/profiled --out dist
 	DRIVELAB_WHEEL="$$(ls -t dist/*.whl | head -n 1)" $(PY) -m pytest -k wheel tests/python/test_packaging.py
 
+release: $(VENV)/stamp-release $(VENV)/stamp-package ## All of a release in dist/: wheels for Linux, source distribution, parts list, checksums, tested (RELEASE='--target x86_64-unknown-linux-gnu': that wheel alone)
+	$(PY) tools/release.py $(RELEASE)
+	$(PY) -m pytest tests/release
+
 page: ## The page for browsers, in build/page: opened from there, copied to any static host, or served by drivelab page (needs Node.js)
 	@"$$(sh tools/preflight.sh python)" tools/page.py
 
@@ -102,7 +106,7 @@ plant: $(VENV)/stamp-dev ## Faults planted in a copy of the tree, one at a time:
 	$(PY) tools/plant.py
 
 test-python: $(VENV)/stamp-dev $(VENV)/stamp-package ## The tests of package, tools and tables
-	$(PY) -m pytest --numprocesses auto --dist loadgroup --durations 15 --ignore tests/python/test_packaging.py
+	$(PY) -m pytest --numprocesses auto --dist loadgroup --durations 15 --ignore tests/python/test_packaging.py --ignore tests/release
 
 types: $(VENV)/stamp-dev $(VENV)/stamp-package ## Types of the package, on Linux, macOS and Windows, and of its stubs
 	$(PY) -m mypy python/drivelab tools
@@ -122,7 +126,7 @@ pins: ## Renew requirements/*.txt from requirements/*.in (needs the network)
 	rm -rf build/pins
 	"$$(sh tools/preflight.sh python)" -m venv build/pins
 	build/pins/bin/python -m pip install --quiet pip-tools==7.6.2
-	for name in run dev ray; do \
+	for name in run dev ray release; do \
 		build/pins/bin/python -m piptools compile --quiet --upgrade --generate-hashes --strip-extras --no-header \
 			--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options \
 			--output-file requirements/$$name.txt requirements/$$name.in || exit 1; \
@@ -130,8 +134,7 @@ pins: ## Renew requirements/*.txt from requirements/*.in (needs the network)
 
 clean: ## Delete everything that was built, .venv included
 	rm -rf $(VENV) target build dist out web/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	rm -f python/drivelab/_core*.so
-	rm -rf python/drivelab/served/site
+	rm -rf python/drivelab/_core*.so python/drivelab/served/site drivelab._core.data
 
 $(VENV)/folder:
 	rm -rf $(VENV)
@@ -148,6 +151,10 @@ $(VENV)/stamp-dev: requirements/dev.txt $(VENV)/stamp-run
 	touch $@
 
 $(VENV)/stamp-ray: requirements/ray.txt $(VENV)/stamp-dev
+	$(PY) -m pip install --quiet --require-hashes -r $<
+	touch $@
+
+$(VENV)/stamp-release: requirements/release.txt $(VENV)/stamp-dev
 	$(PY) -m pip install --quiet --require-hashes -r $<
 	touch $@
 

@@ -7,6 +7,7 @@ import json
 import math
 import re
 import struct
+import subprocess
 import sys
 import zlib
 from collections.abc import Iterator
@@ -585,3 +586,15 @@ def test_a_narrow_picture_lets_ticks_go_before_they_touch(tmp_path: Path) -> Non
     ticks = spec["vconcat"][0]["layer"][0]["encoding"]["x"]["axis"]["values"]
     assert 2 < len(ticks) < 13
     assert ticks[0] == 1
+
+
+def test_without_what_draws_them_a_picture_is_refused_and_a_table_is_not(environment, tmp_path):
+    code = "import sys; sys.modules['vl_convert'] = None; from drivelab.cli import main; main()"
+    asked = ("simulate", "--drive", "wd-4tb-7200", "--number-ios", "20", "--chart", str(tmp_path / "a.html"))
+    done = subprocess.run(
+        [sys.executable, "-c", code, *asked], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "IOPS" in done.stdout
+    assert "pip install vl-convert-python" in done.stderr
+    assert "defect" not in done.stderr

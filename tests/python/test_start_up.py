@@ -74,3 +74,49 @@ def test_ctrl_c_while_a_command_loads_is_one_line(environment, module):
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
+def completing(shell: str, words: list[str]) -> dict[str, str]:
+    """What a shell has in the environment when the last of some words is completed."""
+    if shell == "bash":
+        line = {"COMP_WORDS": "\n".join(["drivelab", *words]), "COMP_CWORD": str(len(words))}
+    else:
+        line = {
+            "_TYPER_COMPLETE_ARGS": " ".join(["drivelab", *words]),
+            "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+        }
+    return {"_DRIVELAB_COMPLETE": f"complete_{shell}", **line}
+
+
+@pytest.mark.parametrize(
+    ("shell", "words", "offered"),
+    [
+        ("bash", ["sim"], "simulate"),
+        ("bash", ["simulate", "--iod"], "--iodepth"),
+        ("bash", ["--ver"], "--version"),
+        ("zsh", ["simulate", "--drive", "wd-4tb"], "wd-4tb-7200"),
+        ("zsh", ["compare_levels", "--mem"], "--members"),
+        ("fish", ["trace", "con"], "convert"),
+    ],
+)
+def test_a_shell_completes_a_word_and_no_other_verb_is_loaded(environment, shell, words, offered):
+    code = f"{LOADED}; from drivelab.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment | completing(shell, words),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert offered in done.stdout
+    assert not set(done.stderr.split()) & {"drivelab.cli.validate", "drivelab.cli.fit", "altair", "numpy"}
+
+
+@pytest.mark.parametrize("line", ["drivelab simulate --title 'a b", ""])
+def test_a_line_that_is_not_finished_is_completed_too(environment, line):
+    code = "import sys; sys.argv[0] = 'drivelab'; from drivelab.cli import main; main()"
+    asked = {"_DRIVELAB_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": line}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment | asked, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")

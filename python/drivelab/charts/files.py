@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any
 
 import altair as alt
-import vl_convert
 
 from drivelab.charts.errors import ChartInputError, ChartOutputError
 from drivelab.charts.fit import drawn_width, fit, with_footer
+from drivelab.charts.renderer import vl_convert
 from drivelab.charts.scripts import VEGA_LITE, packed
 from drivelab.charts.theme import FONT, INK, SOFT
 from drivelab.report.pictures import SUFFIXES

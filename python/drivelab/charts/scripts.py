@@ -17,8 +17,8 @@ from importlib.util import cache_from_source
 from pathlib import Path
 
 import altair as alt
-import vl_convert
 
+from drivelab.charts.renderer import vl_convert
 from drivelab.errors import OutputError
 from drivelab.host.files import write_bytes
 

@@ -54,10 +54,11 @@ def _run(arguments: list[str]) -> object:
         return Exit.OK
     # Inside the boundary, so that Ctrl-C while the verbs load ends as quietly as any other.
     from drivelab.cli.app import program  # noqa: PLC0415
+    from drivelab.cli.completed import words_to_load  # noqa: PLC0415
     from drivelab.cli.repeated import check_known, check_once, options_of, verb_of  # noqa: PLC0415
 
     ARGUMENTS.set(tuple(arguments))
-    verbs = program(arguments)
+    verbs = program(words_to_load(arguments))
     verb = verb_of(verbs, arguments)
     OPTIONS.set(() if verb is None else options_of(verb))
     if verb is not None:
