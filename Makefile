@@ -58,7 +58,7 @@ wheel: $(VENV)/stamp-dev ## A wheel for a release in dist/, optimised by a profi
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" maturin build --release $(LOCKED) --pgo --interpreter $(PY) --target-dir target/profiled --out dist
 	DRIVELAB_WHEEL="$$(ls -t dist/*.whl | head -n 1)" $(PY) -m pytest -k wheel tests/python/test_packaging.py
 
-release: $(VENV)/stamp-release $(VENV)/stamp-package ## All of a release in dist/: wheels for Linux, source distribution, parts list, checksums, tested (RELEASE='--target x86_64-unknown-linux-gnu': that wheel alone)
+release: $(VENV)/stamp-release $(VENV)/stamp-package page ## All of a release in dist/: wheels for Linux, source distribution, parts list, checksums, tested (RELEASE='--target x86_64-unknown-linux-gnu': that wheel alone)
 	$(PY) tools/release.py $(RELEASE)
 	$(PY) -m pytest tests/release
 

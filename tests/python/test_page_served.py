@@ -444,6 +444,8 @@ def test_what_a_session_does_follows_from_two_answers():
         ("disk.example:8000", "the page is served to this machine alone"),
         ("70000", "give a number up to 65535"),
         ("-1", "give a number up to 65535"),
+        # The page would answer no browser there: its checks know the names of the loopback address.
+        ("127.0.0.2:9", "this machine alone"),
         ("http", "give a number up to 65535"),
         ("", "give a number up to 65535"),
     ],
@@ -461,11 +463,15 @@ def test_no_other_address_is_served(run, port, why):
         ("0", ("127.0.0.1", 0)),
         ("localhost:80", ("127.0.0.1", 80)),
         ("[::1]:9", ("::1", 9)),
-        ("127.0.0.2:9", ("127.0.0.2", 9)),
     ],
 )
 def test_addresses_of_this_machine(text, address):
     assert serving.address_of(text) == address
+
+
+def test_at_the_port_of_http_no_browser_names_it():
+    assert door.Keys.new(80).refuses("/", [(b"host", b"127.0.0.1")]) is None
+    assert door.Keys.new(8417).refuses("/", [(b"host", b"127.0.0.1")]) is not None
 
 
 def test_a_port_that_is_taken_is_said_with_the_remedy(place, run):

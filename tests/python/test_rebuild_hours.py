@@ -1,4 +1,4 @@
-"""Rebuild hours of `compare-levels`: extrapolated from windows, held to whole rebuilds, and used by the verdict."""
+"""Rebuild hours of `compare-levels`: extrapolated from parts, held to whole rebuilds, and used by the verdict."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import io
 import json
 import math
 import re
-import time
 from typing import Any
 
 import pytest
@@ -98,10 +97,9 @@ def test_a_load_that_is_not_carried_leaves_no_error():
     assert found["relative_error"] is None
 
 
-def test_eight_drives_of_24_tb_are_answered_in_under_ten_seconds():
-    begun = time.process_time()
+def test_eight_drives_of_24_tb_are_seen_in_half_an_hour_of_their_time():
     found = sampled("seagate-exos-x24-24tb", "raid6", 8, {**MIXED, "rate_iops": 150})
-    assert time.process_time() - begun < 10
+    assert found["simulated_s"] < 1800
     assert found["member_bytes"] > 23e12
     assert found["relative_error"] < 0.1
 
@@ -112,11 +110,17 @@ def of_parts(rates: list[float], places: list[float], counted_s: float = 10) -> 
         {"rebuilt": place, "counted_ns": counted_s * 10**9, "member_bytes": rate * counted_s, "ios": 0}
         for rate, place in zip(rates, places, strict=True)
     ]
-    sync = {"kind": "rebuild", "member_bytes_in_all": 10**12, "ended_ns": None, "member_bytes": 10**9}
+    sync = {
+        "kind": "rebuild",
+        "member_bytes_in_all": 10**12,
+        "ended_ns": None,
+        "member_bytes": 10**9,
+        "member_bytes_before": 0,
+    }
     return {
         "axes": {},
         "window_ns": 200 * 10**9,
-        "write": {"iops": 0.0},
+        "write": {"iops": 0.0, "ios": 0},
         "array": {"syncs": [sync], "sampled": {"settled_ns": 0, "is_steady": True, "places": parts}},
     }
 
@@ -154,7 +158,13 @@ def test_the_error_of_several_parts_at_a_place_is_that_within_places():
 
 
 def test_a_larger_error_than_asked_for_is_simulated_for_longer():
-    found = {"duration_ns": 10**15, "simulated_s": 200.0, "relative_error": 0.2}
+    found = {
+        "duration_ns": 10**15,
+        "simulated_s": 200.0,
+        "relative_error": 0.2,
+        "resolution": 0.03,
+        "is_steady": True,
+    }
     assert rebuild.next_way({**found, "relative_error": 0.09}, rebuild.SHORT) is None
     again = rebuild.next_way(found, rebuild.SHORT)
     assert again == rebuild.Way(60)
@@ -170,7 +180,38 @@ def test_a_larger_error_than_asked_for_is_simulated_for_longer():
 def test_a_precision_that_cannot_be_is_refused(run, typed):
     done = run("compare-levels", "--drive", SMALL, "--precision", typed)
     assert done.returncode == 2
-    assert "--precision" in done.stderr
+    assert f"--precision {typed}" in done.stderr
+
+
+def test_caches_that_still_fill_leave_no_error():
+    point = of_parts([1e8] * 16, FOUR)
+    point["array"]["sampled"]["is_steady"] = False
+    found = rebuild.extrapolated([point])
+    assert found["relative_error"] is None
+    assert rebuild.next_way(found, rebuild.SHORT) is None
+
+
+def test_what_is_left_of_a_rebuild_is_what_is_extrapolated():
+    point = of_parts([1e8] * 16, EACH)
+    point["array"]["syncs"][0]["member_bytes_before"] = 10**12 // 4
+    assert rebuild.extrapolated([point])["duration_ns"] == pytest.approx(0.75e13, rel=1e-6)
+
+
+def test_a_recorded_trace_with_writes_leaves_a_wide_error():
+    points = [of_parts([1e8] * 16, EACH) for _ in EACH]
+    for place, point in zip(EACH, points, strict=True):
+        del point["array"]["sampled"]
+        point["array"]["syncs"][0]["member_bytes"] = 2 * 10**8
+        point |= {
+            "window_ns": 20 * 10**9,
+            "axes": {"target.array.rebuilt": f"{100 * place:g}%"},
+            "read": {"ios": 5},
+        }
+    assert rebuild.extrapolated(points)["relative_error"] == pytest.approx(rebuild.RESOLUTION)
+    points[0]["write"]["ios"] = 1
+    found = rebuild.extrapolated(points)
+    assert found["relative_error"] == pytest.approx(rebuild.RECORDED_RESOLUTION)
+    assert rebuild.next_way(found, rebuild.SHORT) is None
 
 
 def test_a_rebuild_of_a_drive_with_a_large_cache_is_that_of_its_filled_cache():
@@ -196,12 +237,12 @@ def test_what_hosts_write_of_a_pool_need_not_be_rebuilt():
     assert 0.6 < left < 0.7
     assert rebuild._left_of_pool(0.0, 20_000.0, 1e6) == 1.0
     # Reads move no record.
-    point = of_parts([1e8] * 16, EACH) | {"iops": 500.0, "write": {"iops": 60.0}}
+    point = of_parts([1e8] * 16, EACH) | {"iops": 500.0, "write": {"iops": 60.0, "ios": 1}}
     found = rebuild.extrapolated([point], None, 1e6)
     assert found["duration_ns"] == pytest.approx(10**13 * rebuild._left_of_pool(60.0, 1e4, 1e6))
 
 
-def test_a_window_that_brings_nothing_leaves_a_time_that_it_takes_at_least():
+def test_a_part_that_brings_nothing_leaves_a_time_that_it_takes_at_least():
     found = compare_levels(
         SMALL,
         2,

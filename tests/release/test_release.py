@@ -131,6 +131,7 @@ def test_a_wheel_keeps_what_its_tag_promises(wheel):
     with zipfile.ZipFile(wheel) as files:
         names = files.namelist()
         (extension,) = (files.read(name) for name in names if name.endswith(".so"))
+    assert "drivelab/served/site/index.html" in names
     assert str(ROOT).encode() not in extension
     assert str(Path.home() / ".cargo").encode() not in extension
     assert [name for name in names if name.endswith(f".dist-info/sboms/drivelab-{__version__}.cdx.json")]

@@ -138,7 +138,8 @@ impl Clock {
             array,
             given_up: GivenUpCollector::default(),
             injections: Injections::new(&setup.injections),
-            sampled: sampling.map(|sampling| Box::new(SampledRebuild::new(sampling))),
+            sampled: sampling
+                .map(|sampling| Box::new(SampledRebuild::new(sampling, Instant::ZERO + setup.warmup))),
             capture: None,
             counted: 0,
             flushes_count: setup.fed.is_some(),

@@ -20,11 +20,12 @@ const LOOK: Span = Span::from_s(10);
 const GROWTH_PERCENT: u64 = 10;
 /// After that many looks sampling begins in any case.
 const LOOKS_MAX: usize = 120;
-/// The least time at each place that does not count: the arms come from elsewhere. The first looks tell nothing of a
-/// cache that is full sooner.
+/// The least time at each place that does not count: the arms come from elsewhere.
 const ARRIVING: Span = Span::from_s(4);
+/// Looks that tell nothing of how long the caches took to fill: they may have been full at any time before.
 const FIRST_LOOKS: usize = 2;
-/// What lies near the arm is written for longer than the caches take to fill; whoever counts longer waits longer too.
+/// What lies near the arm is written for longer than the caches take to fill. Where more is counted, more is left out in
+/// proportion, so that the result comes nearer to that of a rebuild that never jumps.
 const PART: Span = Span::from_s(10);
 /// Where caches fill slowly, one of this many places is visited, for as many times as long.
 const THINNED: u32 = 4;
@@ -32,7 +33,11 @@ const THINNED: u32 = 4;
 /// See the module.
 pub struct SampledRebuild {
     sampling: Sampling,
+    /// Until then caches are not looked at: the warm-up of the run.
+    from: Instant,
     next_at: Instant,
+    /// The share of the rebuild that was done before the run.
+    before: (u64, u64),
     /// Runs in the caches of drives, and sectors in the other caches, at each look.
     held: Vec<[u64; 2]>,
     stage: Stage,
@@ -57,15 +62,30 @@ enum Stage {
 #[derive(Clone, Copy)]
 struct Mark {
     at: Instant,
-    bytes: u64,
+    seen: Seen,
     ios: u64,
 }
 
+/// The rebuilds of an array at an instant.
+#[derive(Clone, Copy)]
+struct Seen {
+    /// Those that have begun, and those of them that have ended.
+    begun: u64,
+    ended: u64,
+    /// What all of them have processed of a member, in bytes.
+    bytes: u64,
+    /// Of the last one, in sectors: processed before the run, and in all.
+    before: (u64, u64),
+}
+
 impl SampledRebuild {
-    pub fn new(sampling: Sampling) -> Self {
+    /// The sampling of a rebuild, in a run that counts from an instant on.
+    pub fn new(sampling: Sampling, from: Instant) -> Self {
         SampledRebuild {
             sampling,
+            from,
             next_at: Instant::ZERO,
+            before: (0, 1),
             held: Vec::new(),
             stage: Stage::Settling,
             arriving: ARRIVING,
@@ -96,15 +116,23 @@ impl SampledRebuild {
     /// An instant at which it was to be called. `ios` is the number of I/Os that hosts have finished so far.
     #[cold]
     pub fn pass(&mut self, now: Instant, target: &mut Target, ios: u64) {
-        let Some(bytes) = target.array().and_then(swept) else {
-            // Either it has not begun, or there is nothing left to sample.
+        let seen = target.array().map(seen).filter(|seen| seen.begun > seen.ended);
+        let Some(seen) = seen.filter(|seen| !self.has_changed(seen)) else {
+            // Either it has not begun, or there is nothing left to sample, or a further one has begun.
             let awaits = target.array().is_some_and(|array| array.awaits_rebuild(now));
-            (self.next_at, self.stage) = (now + LOOK, if awaits { Stage::Settling } else { Stage::Over });
+            let has_begun = !matches!(self.stage, Stage::Settling);
+            self.stage = if awaits && !has_begun { Stage::Settling } else { Stage::Over };
+            self.next_at = now + LOOK;
             return;
         };
-        let mark = Mark { at: now, bytes, ios };
+        self.before = seen.before;
+        let mark = Mark { at: now, seen, ios };
         let stage = self.stage;
         match stage {
+            Stage::Settling if now < self.from => {
+                target.skip_rebuilds(self.share(0));
+                self.next_at = self.from;
+            }
             Stage::Settling if !self.is_steady(target) => {
                 target.skip_rebuilds(self.share(0));
                 self.next_at = now + LOOK;
@@ -151,15 +179,24 @@ impl SampledRebuild {
         self.record.places.push(PlaceRecord {
             rebuilt: self.share(place).bits() as f64 / Share::ALL.bits() as f64,
             counted_ns: to.at.since(from.at).as_ns(),
-            member_bytes: to.bytes - from.bytes,
+            // Rebuilds of several groups run side by side.
+            member_bytes: (to.seen.bytes - from.seen.bytes) / (to.seen.begun - to.seen.ended),
             ios: to.ios - from.ios,
         });
     }
 
-    /// The middle of an equal share of the work.
+    /// Whether a rebuild has begun or ended inside the part that is counted.
+    fn has_changed(&self, seen: &Seen) -> bool {
+        let Stage::Counting(_, _, Mark { seen: before, .. }) = self.stage else { return false };
+        (seen.begun, seen.ended) != (before.begun, before.ended)
+    }
+
+    /// The middle of an equal share of the work that is left.
     fn share(&self, place: u32) -> Share {
         let (place, places) = (u64::from(place), u64::from(self.sampling.places));
-        Share::from_ratio(2 * place + 1, 2 * places).unwrap_or(Share::ALL)
+        let (before, of) = self.before;
+        let left = of.saturating_sub(before);
+        Share::from_ratio(2 * places * before + left * (2 * place + 1), 2 * places * of).unwrap_or(Share::ALL)
     }
 
     /// Whether written data no longer gather in the caches. The first look, at the beginning, sees nothing.
@@ -174,8 +211,13 @@ impl SampledRebuild {
     }
 }
 
-/// What rebuilds under way have processed of a member, in bytes; `None` where there is none.
-fn swept(array: &Array) -> Option<u64> {
-    let rebuilds = array.progress().filter(|job| job.kind == SyncKind::Rebuild && job.ended.is_none());
-    rebuilds.map(|job| job.swept.bytes().get()).reduce(|one, other| one + other)
+/// The rebuilds of an array now.
+fn seen(array: &Array) -> Seen {
+    let rebuilds = array.progress().filter(|job| job.kind == SyncKind::Rebuild);
+    rebuilds.fold(Seen { begun: 0, ended: 0, bytes: 0, before: (0, 1) }, |seen, job| Seen {
+        begun: seen.begun + 1,
+        ended: seen.ended + u64::from(job.ended.is_some()),
+        bytes: seen.bytes + job.swept.bytes().get(),
+        before: (job.before.get(), job.of.get().max(1)),
+    })
 }

@@ -46,7 +46,7 @@ def page(
     """Serve the page to this machine, with the library of records and the sessions of emulate; Ctrl-C ends it.
 
     The address is printed first. It has a token: who knows it may read the library, tag its records, and inject faults.
-    Takes the extra drivelab[page]; --export does not.
+    Takes the extra drivelab\\[page]; --export does not.
     """
     if export is not None:
         if open_ or session or where is not None or port != str(serving.PORT):

@@ -104,7 +104,9 @@ def lines(array: Mapping[str, Any]) -> list[str]:
     text = [f"  {time:>{width}}  {what}" for time, (_, what) in zip(times, shown, strict=True)]
     if left > 1:
         text.insert(-1, f"  {'..':>{width}}  {counted(len(timed) - len(shown), 'more instant')}: see --json")
-    text += [f"  {sync_text(sync)}" for sync in array["syncs"]]
+    sampled = array.get("sampled")
+    text += [f"  {sync_text(sync)}" for sync in array["syncs"] if not (sampled and sync["kind"] == "rebuild")]
+    text += [f"  {sampled_text(array)}"] if sampled else []
     end = f"  at the end {array['state']}"
     if array["degraded_ns"]:
         end += f"; a member was missing or not rebuilt for {duration_text(array['degraded_ns'])}"
@@ -121,6 +123,24 @@ def _errors_text(errors: Mapping[str, int]) -> str:
     """Members' commands that ended with an error; FLUSHes count as writes."""
     kinds = (("reads", "read"), ("writes", "write"))
     return " and ".join(counted(errors[key], what) for key, what in kinds if errors[key])
+
+
+def sampled_text(array: Mapping[str, Any]) -> str:
+    """What a sampled rebuild would take, at the mean time for a byte of its parts."""
+    parts = array["sampled"]["places"]
+    rebuilds = [sync for sync in array["syncs"] if sync["kind"] == "rebuild"]
+    if not parts or not rebuilds:
+        return "rebuild: over before it was sampled; run.until = rebuilt shows the whole of it"
+    if not all(part["member_bytes"] for part in parts):
+        return "rebuild: sampled, and makes no progress in some part of it"
+    left = rebuilds[-1]["member_bytes_in_all"] - rebuilds[-1]["member_bytes_before"]
+    pace = sum(part["counted_ns"] / part["member_bytes"] for part in parts) / len(parts)
+    places = len({part["rebuilt"] for part in parts})
+    full = "" if array["sampled"]["is_steady"] else ", caches still filling"
+    return (
+        f"rebuild: sampled at {places} places{full}: {1e3 / pace:,.4g} MB/s on each member, "
+        f"{duration_text(round(left * pace))} in all (`drivelab compare-levels` has its ±)"
+    )
 
 
 def sync_text(sync: Mapping[str, Any]) -> str:

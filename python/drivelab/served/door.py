@@ -23,6 +23,7 @@ BELOW = "/here/"
 TOKEN_HEADER = "x-drivelab-token"  # noqa: S105 - its name
 _DATA_POLICY = "default-src 'none'; frame-ancestors 'none'"
 _DRAINED_MAX_BYTES = 1 << 20
+_HTTP_PORT = 80
 _SAME_SITE = {b"same-origin", b"none"}
 
 Scope = MutableMapping[str, Any]
@@ -50,7 +51,10 @@ class Keys:
     def new(cls, port: int) -> Keys:
         """Those of a page at a port of this machine."""
         names = ("127.0.0.1", "localhost", "[::1]")
-        return cls(frozenset(f"{name}:{port}".encode() for name in names), secrets.token_urlsafe(32))
+        hosts = {f"{name}:{port}" for name in names}
+        # At HTTP's own port no browser writes it.
+        hosts |= set(names) if port == _HTTP_PORT else set()
+        return cls(frozenset(host.encode() for host in hosts), secrets.token_urlsafe(32))
 
     def refuses(self, path: str, headers: Sequence[tuple[bytes, bytes]]) -> Refusal | None:
         """Why a request is refused, None if it is not."""

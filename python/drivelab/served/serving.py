@@ -10,7 +10,6 @@ import webbrowser
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
-from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,11 +45,7 @@ def address_of(text: str) -> tuple[str, int]:
     host = host.removeprefix("[").removesuffix("]") or LOOPBACK
     if not number.isascii() or not number.isdigit() or int(number) > _PORT_MAX:
         raise InputError(f"{ref('port', text)}: give a number up to {_PORT_MAX}, 0 for a free port")
-    try:
-        is_own = ip_address(LOOPBACK if host == "localhost" else host).is_loopback
-    except ValueError:
-        is_own = False
-    if not is_own:
+    if host not in (LOOPBACK, "::1", "localhost"):
         raise InputError(
             f"{ref('port', text)}: the page is served to this machine alone, at {LOOPBACK} or [::1]: for another one "
             f"forward the port, as `ssh -L {number}:{LOOPBACK}:{number}` does, or export the page"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,9 @@ from drivelab.runs.faults import ACTIONS, TAKES, request
 
 _STATUS = {"action": "status", "member": 0}
 _ANSWER_S = 10.0
+_LISTED_S = 2.0
+"""How long a session may take to answer where all are listed."""
+_ASKED_MAX = 16
 _SECOND_NS = 1e9
 
 
@@ -53,19 +57,24 @@ def sessions(given: Sequence[str]) -> list[Session]:
 
 def listed(given: Sequence[str]) -> list[dict[str, Any]]:
     """The sessions that answer, and those that were named with what is wrong with them."""
-    rows = []
-    for session in sessions(given):
-        row: dict[str, Any] = {"id": session.id, "named": session.named}
-        try:
-            answer = session.status()
-        except (InputError, RunError) as error:
-            # What a session that was killed has left is no session.
-            if session.is_given:
-                rows.append({**row, "error": as_keys(raw(error))})
-            continue
-        figures = answer.figures or {}
-        rows.append({**row, **{key: figures.get(key) for key in ("name", "clock", "size_bytes")}})
-    return rows
+    asked = sessions(given)
+    if not asked:
+        return []
+    # One that is stopped keeps the others waiting no longer than itself.
+    with ThreadPoolExecutor(min(len(asked), _ASKED_MAX)) as pool:
+        return [row for row in pool.map(_row, asked) if row is not None]
+
+
+def _row(session: Session) -> dict[str, Any] | None:
+    """A session that answers, or one that was named with what is wrong with it."""
+    row: dict[str, Any] = {"id": session.id, "named": session.named}
+    try:
+        answer = control.ask(session.named, _STATUS, _LISTED_S)
+    except (InputError, RunError) as error:
+        # What a session that was killed has left is no session.
+        return {**row, "error": as_keys(raw(error))} if session.is_given else None
+    figures = answer.figures or {}
+    return {**row, **{key: figures.get(key) for key in ("name", "clock", "size_bytes")}}
 
 
 def actions() -> list[dict[str, Any]]:

@@ -37,9 +37,9 @@ export function extrapolated(points: readonly Point[], records?: number): Extrap
   const parts = point?.array?.sampled?.places ?? [];
   if (point === undefined || sync === undefined || parts.length < PARTS) return undefined;
   const paces = parts.map((part) => part.counted_ns / (part.member_bytes || 2 ** 20));
-  const [whole, mean] = [sync.member_bytes_in_all, meanOf(paces)];
+  const [whole, mean] = [sync.member_bytes_in_all - sync.member_bytes_before, meanOf(paces)];
   const found = {
-    member_bytes: whole,
+    member_bytes: sync.member_bytes_in_all,
     simulated_bytes: parts.reduce((all, part) => all + part.member_bytes, 0),
     windows: parts.map((part) => ({ rebuilt: `${100 * part.rebuilt}%`, member_bytes_per_s: (part.member_bytes * NS_PER_S) / part.counted_ns })),
   };
@@ -51,7 +51,7 @@ export function extrapolated(points: readonly Point[], records?: number): Extrap
     ...found,
     duration_ns: Math.round(whole * mean * left),
     at_least_ns: null,
-    relative_error: Math.hypot((T_95 * standardError(paces, parts)) / mean, resolution(parts)),
+    relative_error: !point.array?.sampled?.is_steady ? null : Math.hypot((T_95 * standardError(paces, parts)) / mean, resolution(parts)),
     member_bytes_per_s: NS_PER_S / mean,
   };
 }

@@ -62,7 +62,7 @@ pub fn run(
 }
 
 const PLACES: u32 = 16;
-const STAY: Span = Span::from_s(12);
+const STAY: Span = Span::from_s(10);
 
 /// The condition of the array's rebuild that ends the run.
 fn until(raw: &RunRaw, log: &mut Log) -> Option<Until> {
@@ -96,6 +96,10 @@ pub fn power_cut(target: &TargetRaw) -> Option<At<Span>> {
 /// A power cut must occur while the run is measured, and its effects must be modelled.
 pub fn check_cut(cut: Option<&At<Span>>, run: &Run, target: &TargetParams, log: &mut Log) {
     let Some(at) = cut else { return };
+    if matches!(run.limit.until, Some(Until::Sampled(_))) {
+        let message = "what a power cut leaves of a sampled rebuild is not known: what lies between its places is skipped";
+        log.contradiction(at.place, message, "set run.until = \"rebuilt\", or leave the cut out");
+    }
     if at.value <= run.warmup {
         let (message, remedy) = if at.value.is_zero() {
             (
@@ -128,7 +132,7 @@ pub fn check_until(raw: Option<&At<RunRaw>>, target: &TargetParams, log: &mut Lo
         array.rebuilding && misses || array.spares > 0 && (misses || !array.failures.is_empty())
     });
     if !rebuilds {
-        let remedy = "give an array spares and let a drive of it fail, or start it with missing = [0] and rebuilding = true";
+        let remedy = "give an array spares and let a drive of it fail, or start it with missing = [0] and rebuilding = true; a real device rebuilds nothing: leave it out";
         log.contradiction(until.place, "nothing is rebuilt here, and the run would have no end", remedy);
     }
 }

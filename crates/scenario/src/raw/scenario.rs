@@ -145,11 +145,13 @@ section! {
         ios: Count<1, 1_000_000_000_000> = "",
         /// A further condition that ends the run.
         until: Until = "",
-        /// With `until = "sampled"`: the number of places of the rebuild, each in the middle of an equal share of it.
+        /// With `until = "sampled"`: the number of places of the rebuild, each in the middle of an equal share of it. Where
+        /// write caches take longer than twenty seconds to fill, a quarter of them is visited, if the number is a multiple
+        /// of four, for four times `stay` each.
         places: Count<2, 1000> = "16",
-        /// With `until = "sampled"`: the time at each place, of which a sixth does not count. It begins once written data no
-        /// longer gather in the caches.
-        stay: Duration = "12s",
+        /// With `until = "sampled"`: the time that counts at each place. What does not count comes before it: at the first
+        /// place until written data no longer gather in the caches, at each as long as that took, and at least four seconds.
+        stay: Duration = "10s",
         /// The seed of all random numbers.
         seed: Count<0, 0x7fff_ffff_ffff_ffff> = "1",
     }

@@ -472,7 +472,7 @@ fn a_run_may_end_with_the_rebuild() {
     let until = Some(Until::Rebuilt);
     assert_eq!(limit("until = \"rebuilt\""), Limit { until, ..Limit::default() });
     let sampled = |places, s| Some(Until::Sampled(Sampling { places, stay: Span::from_s(s) }));
-    assert_eq!(limit("until = \"sampled\"").until, sampled(16, 12));
+    assert_eq!(limit("until = \"sampled\"").until, sampled(16, 10));
     assert_eq!(limit("until = \"sampled\"\nplaces = 4\nstay = \"60s\"").until, sampled(4, 60));
     let both = Limit { duration: Some(Span::from_s(9)), ios: Some(7), until };
     assert_eq!(limit("until = \"rebuilt\"\nduration = \"9s\"\nios = 7"), both);

@@ -112,7 +112,7 @@ fn sampled(places: u32, stay: Span, outstanding: u32) -> Setup {
 }
 
 #[test]
-fn a_sampled_rebuild_is_seen_in_the_middle_of_equal_shares() {
+fn a_rebuild_that_is_over_before_it_was_sampled_has_no_places() {
     // Nothing gathers in caches that there are none of: the second look, after ten seconds, sees as much as the first.
     // But this rebuild is over by then.
     let over = go(&sampled(4, ms(50), 1)).unwrap();
@@ -149,6 +149,38 @@ fn a_sampled_rebuild_skips_what_lies_between_its_places() {
     assert_eq!(sync.ended_ns, None);
     assert!(sync.member_bytes < sync.member_bytes_in_all / 4, "{sync:?}");
     assert_eq!(go(&setup).unwrap(), point);
+}
+
+#[test]
+fn a_rebuild_that_continues_is_sampled_in_what_is_left() {
+    let mut setup = sampled(4, ms(2_000), 1);
+    setup.warmup = ms(3_000);
+    let TargetParams::System(system) = &mut setup.target else { panic!("no system") };
+    let array = system.array.as_mut().unwrap();
+    array.rebuilt = Share::from_ratio(1, 2).unwrap();
+    (array.sync.ceiling, array.sync.request) =
+        (Some(Rate::from_bytes_per_s(50_000).unwrap()), Sectors::new(8));
+    let found = go(&setup).unwrap().array.unwrap().sampled.unwrap();
+    // The warm-up, two looks, and what is counted.
+    assert_eq!(found.settled_ns, 13_000_000_000);
+    for (place, share) in found.places.iter().zip([0.5625, 0.6875, 0.8125, 0.9375]) {
+        assert!((place.rebuilt - share).abs() < 1e-3, "{place:?}");
+        assert!(place.ios > 0, "{place:?}");
+    }
+}
+
+#[test]
+fn a_member_that_fails_while_its_rebuild_is_counted_ends_the_sampling() {
+    // The rebuild begins at 1.1 s, is looked at after 10 and 20 s, and counted from 24 s on.
+    let mut setup = mirror(2, vec![failing(0, 1_000), failing(2, 25_000)]);
+    let TargetParams::System(system) = &mut setup.target else { panic!("no system") };
+    let array = system.array.as_mut().unwrap();
+    (array.sync.ceiling, array.sync.request) =
+        (Some(Rate::from_bytes_per_s(50_000).unwrap()), Sectors::new(8));
+    let until = Some(Until::Sampled(Sampling { places: 4, stay: ms(2_000) }));
+    let point = go(&Setup { limit: Limit { until, ..Limit::default() }, ..setup }).unwrap();
+    assert_eq!((point.ended, point.window_ns), (Ended::Sampled, 26_000_000_000));
+    assert_eq!(point.array.unwrap().sampled.unwrap().places, []);
 }
 
 #[test]

@@ -16,7 +16,7 @@ from drivelab.arrays.plan.loss import loss_of
 from drivelab.arrays.simulation import loads as under
 from drivelab.arrays.simulation.measure import Ran, Wanted, measure
 from drivelab.arrays.simulation.planning import laid_out
-from drivelab.arrays.simulation.rebuild import FINE, hours_with_interval
+from drivelab.arrays.simulation.rebuild import FINE, hours_with_interval, way_of
 from drivelab.report.chances import figure
 from drivelab.runs.simulation import default_workers
 
@@ -69,21 +69,26 @@ def _judge_finer(left: Sequence[Candidate], asked: Asked, ran: Ran, workers: int
     limit = asked.limits.loss_percent
     if limit is None or asked.varied or FINE.error >= asked.precision.error:
         return
-    open_ones = [one for one in left if is_undecided(one, limit)]
-    finer = [replace(one.chosen, precision=FINE) for one in open_ones]
-    wanted = [
-        again
-        for one, chosen in zip(open_ones, finer, strict=True)
-        for again in [Wanted(chosen, one.entry, "rebuilding", under.REBUILD).again(one.entry.rebuild)]
-        if again is not None
-    ]
+    wanted = {
+        one.name: again for one in left if is_undecided(one, limit) if (again := _finer(one)) is not None
+    }
     if not wanted or ran.interrupted:
         return
-    ran.add(measure(wanted, workers))
+    ran.add(measure(list(wanted.values()), workers))
+    open_ones = [one for one in left if one.name in wanted]
     for one in open_ones:
         one.failings = [failing for failing in one.failings if failing.limit != "loss"]
     if not ran.interrupted:
         _judge_losses(open_ones, asked, ran, workers, None)
+
+
+def _finer(one: Candidate) -> Wanted | None:
+    """Its rebuild for longer; None if that would not make it better known."""
+    found = one.entry.rebuild
+    if found is None:
+        return None
+    chosen = replace(one.chosen, precision=FINE)
+    return Wanted(chosen, one.entry, "rebuilding", under.REBUILD, way_of(found)).again(found)
 
 
 def is_undecided(one: Candidate, limit: float) -> bool:

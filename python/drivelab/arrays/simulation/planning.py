@@ -344,7 +344,8 @@ def _plan(
     }.get(load, 1)
     if len(found) + len(found.skipped) != own:
         raise _sweep(found, overrides, chosen.loads.file)
-    return found
+    # With the same seed the runs of all places would begin with equal angles between their spindles.
+    return found.with_own_seeds() if "rebuilt" in array else found
 
 
 def _sweep(found: _core.Plan, overrides: Sequence[Override], file: str | None) -> InputError:

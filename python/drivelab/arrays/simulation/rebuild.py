@@ -13,7 +13,8 @@ for as much longer as the error needs, by the square root of the time; if some p
 get the rate that they asked for, at its greatest length. A rebuild shorter than `WHOLE_BELOW` times the sampled run is
 simulated completely.
 
-A recorded trace may be shorter than that, so each place has a run of its own beside the beginning of it.
+A recorded trace may be shorter than that, so each place has a run of its own beside the beginning of it. Its caches are
+empty, so that with writes the rebuild may take up to `RECORDED_RESOLUTION` longer, however long the parts are.
 
 Records that hosts rewrite in a RAID-Z pool go to a new place, on the new member too, and need not be rebuilt any
 more. With w of N records rewritten at random per second, a record at the share p of a rebuild of duration T is still
@@ -48,6 +49,8 @@ RESOLUTION = 0.03
 FILLED_RESOLUTION = 0.05
 """The same where caches fill slowly, with parts of 10 s: what lies near the arm is written for longer than they take to
 fill, so that a rebuild was up to this much slower in parts of 300 s. Longer parts begin later, in proportion."""
+RECORDED_RESOLUTION = 0.35
+"""The same beside a recorded trace with writes."""
 WHOLE_BELOW = 8
 """A rebuild shorter than this many times the sampled run is simulated completely."""
 WHOLE_ERROR = 0.03
@@ -86,7 +89,7 @@ class Way:
 SHORT, LONG, WHOLE = Way(10), Way(60), Way(0)
 IDLE_WAY = Way(3)
 """With the array idle nothing is random but the turn of the platters."""
-WHOLE_MAX = "13h"
+WHOLE_MAX = "48h"
 """The end of a rebuild that is simulated completely, should it not come to its own."""
 _STEP_S = 10
 _SPARE = 1.2
@@ -121,20 +124,25 @@ PART_ASKED_MAX_S = 600
 PRECISION_HELP = (
     f"Error of a rebuild's duration that is small enough: half its 95 % interval [{Precision.error:.0%}]"
 )
-DEFAULT, FINE = Precision(), Precision(0.05)
+DEFAULT, FINE = Precision(), Precision(0.05, PART_ASKED_MAX_S)
 """FINE is for a duration on which a decision depends."""
+
+
+def way_of(found: Mapping[str, Any]) -> Way:
+    """How this result was simulated."""
+    return Way(found["part_s"])
 
 
 def next_way(found: Mapping[str, Any] | None, way: Way, precision: Precision = DEFAULT) -> Way | None:
     """How the rebuild must be simulated again after this result; None if its error is small enough."""
-    if found is None or way is WHOLE:
+    if found is None or way == WHOLE:
         return None
     if (found["duration_ns"] or math.inf) < WHOLE_BELOW * found["simulated_s"] * _NS_PER_S:
         return WHOLE
     error = found["relative_error"]
     if error is None:
-        return LONG if way.part_s < LONG.part_s else None
-    if error <= precision.error:
+        return LONG if way.part_s < LONG.part_s and found["is_steady"] else None
+    if error <= precision.error or found["resolution"] == RECORDED_RESOLUTION:
         return None
     longer = way.part_s * _SPARE * (error**2 - RESOLUTION**2) / (precision.error**2 - RESOLUTION**2)
     part_s = min(_STEP_S * math.ceil(longer / _STEP_S), precision.part_max_s)
@@ -179,7 +187,7 @@ def extrapolated(
     }
     # Without progress, as if a request of 1 MiB ended with the part.
     paces = [part["counted_ns"] / (part["member_bytes"] or 2**20) for part in parts]
-    whole, mean = sync["member_bytes_in_all"], sum(paces) / PARTS
+    whole, mean = found["member_bytes"] - found["before_bytes"], sum(paces) / PARTS
     if not all(part["member_bytes"] for part in parts):
         return {**found, "at_least_ns": round(whole * mean)}
     writes = fmean(point["write"]["iops"] for point in points)
@@ -188,7 +196,7 @@ def extrapolated(
     return {
         **found,
         "duration_ns": round(whole * mean * left),
-        "relative_error": error if kept_up else None,
+        "relative_error": error if kept_up and found["is_steady"] else None,
         "member_bytes_per_s": _NS_PER_S / mean,
     }
 
@@ -218,15 +226,18 @@ def _share(text: object) -> float:
 def _found(points: Sequence[Point], parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What is known of any rebuild that was sampled."""
     sync, sampled = _rebuilds(points[0])[0], points[0]["array"].get("sampled") or {}
-    is_filled = len({part["rebuilt"] for part in parts}) < len(parts)
     return {
         "extrapolated": True,
         "kept_up": True,
         "member_bytes": sync["member_bytes_in_all"],
+        # One run is of what is left; several begin where they are.
+        "before_bytes": sync["member_bytes_before"] if sampled else 0,
         "simulated_bytes": sum(part["member_bytes"] for part in parts),
         "simulated_s": sum(point["window_ns"] for point in points) / _NS_PER_S,
         "settled_s": sampled.get("settled_ns", 0) / _NS_PER_S,
-        "resolution": _resolution(parts) if is_filled else RESOLUTION,
+        "part_s": round(parts[0]["counted_ns"] / _NS_PER_S / (1 if sampled else 2)) if parts else 0,
+        "is_steady": sampled.get("is_steady", True),
+        "resolution": _resolution(points, parts),
         "windows": [],
         "duration_ns": None,
         "at_least_ns": None,
@@ -234,7 +245,11 @@ def _found(points: Sequence[Point], parts: Sequence[Mapping[str, Any]]) -> dict[
     }
 
 
-def _resolution(parts: Sequence[Mapping[str, Any]]) -> float:
+def _resolution(points: Sequence[Point], parts: Sequence[Mapping[str, Any]]) -> float:
+    if len(points) > 1:
+        return RECORDED_RESOLUTION if any(point["write"]["ios"] for point in points) else RESOLUTION
+    if len({part["rebuilt"] for part in parts}) == len(parts):
+        return RESOLUTION
     longer = parts[0]["counted_ns"] / (SHORT.part_s * _NS_PER_S)
     return max(RESOLUTION, FILLED_RESOLUTION / max(1.0, float(longer)))
 
@@ -258,9 +273,12 @@ def _of_whole(point: Point, rate: float | None) -> dict[str, Any] | None:
         "extrapolated": False,
         "kept_up": rate is None or point["iops"] >= KEPT_UP * rate,
         "member_bytes": sync["member_bytes_in_all"],
+        "before_bytes": 0,
         "simulated_bytes": sync["member_bytes_in_all"],
         "simulated_s": sync["duration_ns"] / _NS_PER_S,
         "settled_s": 0.0,
+        "part_s": 0,
+        "is_steady": True,
         "resolution": WHOLE_ERROR,
         "windows": [],
         "duration_ns": sync["duration_ns"],

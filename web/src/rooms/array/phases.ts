@@ -29,7 +29,8 @@ export function rebuildWords(found: Extrapolated): string {
   const ends = `${rate(rates[0])} at its beginning, ${rate(rates[rates.length - 1])} at its end`;
   const parts = `from ${found.windows.length} parts of it, ${figure((100 * found.simulated_bytes) / found.member_bytes)} % of the member`;
   if (found.duration_ns === null) return `In one part the rebuild does not go on at all under this load: it takes more than ${span(found.at_least_ns ?? 0)} (${parts}).`;
-  return `The rebuild takes ${span(found.duration_ns)} under this load, ± ${figure(100 * (found.relative_error ?? 0))} % (${parts}): ${ends}.`;
+  const error = found.relative_error === null ? "and caches still fill, so that it may take longer" : `± ${figure(100 * found.relative_error)} %`;
+  return `The rebuild takes ${span(found.duration_ns)} under this load, ${error} (${parts}): ${ends}.`;
 }
 
 /** What the runs of a phase came to. */
