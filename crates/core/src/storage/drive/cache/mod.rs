@@ -4,6 +4,7 @@
 //! one stretch of it with the head that may still be reading on behind it, [`dirty`] what is not on the media
 //! yet. What the drive does with them is in `destaging` and `service`.
 pub mod dirty;
+mod filter;
 pub(crate) mod grid;
 mod index;
 pub mod params;
