@@ -108,11 +108,14 @@ plant: $(VENV)/stamp-dev ## Faults planted in a copy of the tree, one at a time:
 test-python: $(VENV)/stamp-dev $(VENV)/stamp-package ## The tests of package, tools and tables
 	$(PY) -m pytest --numprocesses auto --dist loadgroup --durations 15 --ignore tests/python/test_packaging.py --ignore tests/release
 
+# Two at a time, each platform with a cache of its own: none keeps more than one processor busy.
 types: $(VENV)/stamp-dev $(VENV)/stamp-package ## Types of the package, on Linux, macOS and Windows, and of its stubs
-	$(PY) -m mypy python/drivelab tools
-	$(PY) -m mypy --platform darwin python/drivelab
-	$(PY) -m mypy --platform win32 python/drivelab
-	$(PY) -m mypy.stubtest drivelab._core
+	@$(PY) -m mypy --cache-dir .mypy_cache/darwin --platform darwin python/drivelab & other=$$!; \
+	$(PY) -m mypy python/drivelab tools; code=$$?; \
+	wait $$other && exit $$code
+	@$(PY) -m mypy --cache-dir .mypy_cache/win32 --platform win32 python/drivelab & other=$$!; \
+	$(PY) -m mypy.stubtest drivelab._core; code=$$?; \
+	wait $$other && exit $$code
 
 packages: $(VENV)/stamp-dev $(VENV)/stamp-package ## Wheel and source distribution, each installed and run
 	$(PY) -m pytest tests/python/test_packaging.py

@@ -1,4 +1,4 @@
-"""What every test here runs under: how hard Hypothesis looks, and that it looks the same way on every CI run.
+"""What every test here runs under: how hard Hypothesis looks, the same way on every CI run, and how many workers.
 
 `HYPOTHESIS_PROFILE=thorough` looks harder.
 """
@@ -28,6 +28,12 @@ settings.register_profile("fast", max_examples=50, deadline=None)
 settings.register_profile("ci", parent=settings.get_profile("fast"), derandomize=True, print_blob=True)
 settings.register_profile("thorough", max_examples=2_000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "fast"))
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than there are processors: some of the tests wait for a device with its true timing."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores + 1
 
 
 class Shared:

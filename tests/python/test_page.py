@@ -98,7 +98,8 @@ def seen(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Seen:
     if browser is None:
         pytest.skip("the page's checks need chromium")
     folder = tmp_path_factory.mktemp("page")
-    cargo = ["cargo", "test", "--quiet", "--locked", "--package", "drivelab-web", "--test", "cases"]
+    # Of the workspace: dependencies keep the features with which the tests of the rooms have compiled them.
+    cargo = ["cargo", "test", "--quiet", "--locked", "--workspace", "--test", "cases"]
     environment = os.environ | {"DRIVELAB_PAGE_CASES": str(folder / "cases.json")}
     subprocess.run(cargo, cwd=ROOT, env=environment, check=True, capture_output=True)
     pairs = {name: list(map(str, paths)) for name, paths in page_pairs.written(folder).items()}

@@ -121,7 +121,7 @@ def of_parts(rates: list[float], places: list[float], counted_s: float = 10) -> 
         "axes": {},
         "window_ns": 200 * 10**9,
         "write": {"iops": 0.0, "ios": 0},
-        "array": {"syncs": [sync], "sampled": {"settled_ns": 0, "is_steady": True, "places": parts}},
+        "array": {"syncs": [sync], "sampled": {"settled_ns": 0, "is_steady": True, "parts": parts}},
     }
 
 
@@ -176,11 +176,12 @@ def test_a_larger_error_than_asked_for_is_simulated_for_longer():
     assert rebuild.next_way({**found, "duration_ns": 10**12}, rebuild.SHORT) is rebuild.WHOLE
 
 
-@pytest.mark.parametrize("typed", ["0.5%", "60%", "much"])
+@pytest.mark.parametrize("typed", ["0.5%", "60%", "much", "5", "-5%", "nan"])
 def test_a_precision_that_cannot_be_is_refused(run, typed):
     done = run("compare-levels", "--drive", SMALL, "--precision", typed)
     assert done.returncode == 2
     assert f"--precision {typed}" in done.stderr
+    assert "a percentage from 4% to 50%" in done.stderr
 
 
 def test_caches_that_still_fill_leave_no_error():

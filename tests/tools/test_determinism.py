@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 import determinism
@@ -37,16 +35,6 @@ def test_digests_are_read_in_the_order_of_the_tests():
 def test_the_first_difference_is_named(other: str, expected: str | None):
     found = determinism.first_difference(determinism.digests(OUTPUT), determinism.digests(other))
     assert found == expected
-
-
-def test_the_rooms_with_a_determinism_test_take_part(tmp_path: Path):
-    for room in ("simulate", "core", "record"):
-        (tmp_path / "crates" / room / "tests").mkdir(parents=True)
-        manifest = f'[package]\nname = "drivelab-{room}"\n'
-        (tmp_path / "crates" / room / "Cargo.toml").write_text(manifest, encoding="utf-8")
-    for room in ("simulate", "core"):
-        (tmp_path / "crates" / room / "tests/determinism.rs").write_text("//! Same.\n", encoding="utf-8")
-    assert determinism.packages(tmp_path) == ["drivelab-core", "drivelab-simulate"]
 
 
 def test_a_build_that_there_is_not_is_named(capsys):

@@ -1,4 +1,4 @@
-//! What a sampled rebuild did at each of its places.
+//! What a sampled rebuild did in each of its parts.
 use serde::Serialize;
 
 /// A rebuild that was sampled.
@@ -8,13 +8,13 @@ pub struct SampledRecord {
     pub settled_ns: u64,
     /// Whether they no longer gathered.
     pub is_steady: bool,
-    pub places: Vec<PlaceRecord>,
+    pub parts: Vec<PartRecord>,
 }
 
-/// One place of it.
+/// A part of it that counts: one at each place, or several.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct PlaceRecord {
-    /// Where it is, as a share of the work.
+pub struct PartRecord {
+    /// Its place, as a share of the work.
     pub rebuilt: f64,
     /// The time that counts.
     pub counted_ns: u64,

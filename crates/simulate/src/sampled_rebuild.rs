@@ -10,7 +10,7 @@ use drivelab_core::setup::Sampling;
 use drivelab_core::storage::Target;
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::report::SyncKind;
-use drivelab_record::sampled::{PlaceRecord, SampledRecord};
+use drivelab_record::sampled::{PartRecord, SampledRecord};
 use drivelab_units::{Instant, Share, Span};
 
 /// The time between two looks at the caches.
@@ -37,7 +37,7 @@ pub struct SampledRebuild {
     from: Instant,
     next_at: Instant,
     /// The share of the rebuild that was done before the run.
-    before: (u64, u64),
+    done_before: (u64, u64),
     /// Runs in the caches of drives, and sectors in the other caches, at each look.
     held: Vec<[u64; 2]>,
     stage: Stage,
@@ -75,7 +75,7 @@ struct Seen {
     /// What all of them have processed of a member, in bytes.
     bytes: u64,
     /// Of the last one, in sectors: processed before the run, and in all.
-    before: (u64, u64),
+    done_before: (u64, u64),
 }
 
 impl SampledRebuild {
@@ -85,7 +85,7 @@ impl SampledRebuild {
             sampling,
             from,
             next_at: Instant::ZERO,
-            before: (0, 1),
+            done_before: (0, 1),
             held: Vec::new(),
             stage: Stage::Settling,
             arriving: ARRIVING,
@@ -106,7 +106,7 @@ impl SampledRebuild {
 
     /// The share of the run that is done.
     pub fn share_done(&self) -> f64 {
-        self.record.places.len() as f64 / f64::from(self.sampling.places * self.parts)
+        self.record.parts.len() as f64 / f64::from(self.sampling.places * self.parts)
     }
 
     pub fn close(self) -> SampledRecord {
@@ -125,7 +125,7 @@ impl SampledRebuild {
             self.next_at = now + LOOK;
             return;
         };
-        self.before = seen.before;
+        self.done_before = seen.done_before;
         let mark = Mark { at: now, seen, ios };
         let stage = self.stage;
         match stage {
@@ -133,7 +133,7 @@ impl SampledRebuild {
                 target.skip_rebuilds(self.share(0));
                 self.next_at = self.from;
             }
-            Stage::Settling if !self.is_steady(target) => {
+            Stage::Settling if !self.look_at_caches(target) => {
                 target.skip_rebuilds(self.share(0));
                 self.next_at = now + LOOK;
             }
@@ -176,7 +176,7 @@ impl SampledRebuild {
     }
 
     fn note_part(&mut self, place: u32, from: Mark, to: Mark) {
-        self.record.places.push(PlaceRecord {
+        self.record.parts.push(PartRecord {
             rebuilt: self.share(place).bits() as f64 / Share::ALL.bits() as f64,
             counted_ns: to.at.since(from.at).as_ns(),
             // Rebuilds of several groups run side by side.
@@ -194,13 +194,14 @@ impl SampledRebuild {
     /// The middle of an equal share of the work that is left.
     fn share(&self, place: u32) -> Share {
         let (place, places) = (u64::from(place), u64::from(self.sampling.places));
-        let (before, of) = self.before;
+        let (before, of) = self.done_before;
         let left = of.saturating_sub(before);
         Share::from_ratio(2 * places * before + left * (2 * place + 1), 2 * places * of).unwrap_or(Share::ALL)
     }
 
-    /// Whether written data no longer gather in the caches. The first look, at the beginning, sees nothing.
-    fn is_steady(&mut self, target: &Target) -> bool {
+    /// Looks at the caches once more. Returns whether written data no longer gather in them, or sampling begins in any
+    /// case; the first look, at the beginning, sees nothing.
+    fn look_at_caches(&mut self, target: &Target) -> bool {
         let (runs, sectors) = target.held_in_caches();
         let looks = self.held.len();
         self.held.push([runs, sectors.get()]);
@@ -214,10 +215,10 @@ impl SampledRebuild {
 /// The rebuilds of an array now.
 fn seen(array: &Array) -> Seen {
     let rebuilds = array.progress().filter(|job| job.kind == SyncKind::Rebuild);
-    rebuilds.fold(Seen { begun: 0, ended: 0, bytes: 0, before: (0, 1) }, |seen, job| Seen {
+    rebuilds.fold(Seen { begun: 0, ended: 0, bytes: 0, done_before: (0, 1) }, |seen, job| Seen {
         begun: seen.begun + 1,
         ended: seen.ended + u64::from(job.ended.is_some()),
         bytes: seen.bytes + job.swept.bytes().get(),
-        before: (job.before.get(), job.of.get().max(1)),
+        done_before: (job.before.get(), job.of.get().max(1)),
     })
 }

@@ -127,20 +127,34 @@ def _errors_text(errors: Mapping[str, int]) -> str:
 
 def sampled_text(array: Mapping[str, Any]) -> str:
     """What a sampled rebuild would take, at the mean time for a byte of its parts."""
-    parts = array["sampled"]["places"]
-    rebuilds = [sync for sync in array["syncs"] if sync["kind"] == "rebuild"]
-    if not parts or not rebuilds:
-        return "rebuild: over before it was sampled; run.until = rebuilt shows the whole of it"
-    if not all(part["member_bytes"] for part in parts):
+    parts, pace = array["sampled"]["parts"], _pace(array)
+    if pace is None:
+        if not parts or not _rebuilds(array):
+            return "rebuild: over before it was sampled; run.until = rebuilt shows the whole of it"
         return "rebuild: sampled, and makes no progress in some part of it"
-    left = rebuilds[-1]["member_bytes_in_all"] - rebuilds[-1]["member_bytes_before"]
-    pace = sum(part["counted_ns"] / part["member_bytes"] for part in parts) / len(parts)
     places = len({part["rebuilt"] for part in parts})
     full = "" if array["sampled"]["is_steady"] else ", caches still filling"
     return (
         f"rebuild: sampled at {places} places{full}: {1e3 / pace:,.4g} MB/s on each member, "
-        f"{duration_text(round(left * pace))} in all (`drivelab compare-levels` has its ±)"
+        f"{_sampled_duration(array, pace)} in all (`drivelab compare-levels` has its ±)"
     )
+
+
+def _pace(array: Mapping[str, Any]) -> float | None:
+    """The mean time for a byte of a sampled rebuild, in nanoseconds; None if some part makes no progress."""
+    parts = array["sampled"]["parts"]
+    if not parts or not _rebuilds(array) or not all(part["member_bytes"] for part in parts):
+        return None
+    return float(sum(part["counted_ns"] / part["member_bytes"] for part in parts) / len(parts))
+
+
+def _sampled_duration(array: Mapping[str, Any], pace: float) -> str:
+    rebuild = _rebuilds(array)[-1]
+    return duration_text(round((rebuild["member_bytes_in_all"] - rebuild["member_bytes_before"]) * pace))
+
+
+def _rebuilds(array: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [sync for sync in array["syncs"] if sync["kind"] == "rebuild"]
 
 
 def sync_text(sync: Mapping[str, Any]) -> str:
@@ -176,9 +190,10 @@ def rate_text(rate: float) -> str:
 
 
 def rebuilds_text(array: Mapping[str, Any]) -> str:
-    """The rebuilds of a point in a cell of a table: how long each took, or how far it came."""
-    rebuilds = [sync for sync in array["syncs"] if sync["kind"] == "rebuild"]
-    return ", ".join(map(_rebuild_text, rebuilds)) or "-"
+    """The rebuilds of a point in a cell of a table: how long each took or, sampled, would take, or how far it came."""
+    if array.get("sampled") and (pace := _pace(array)) is not None:
+        return f"~{_sampled_duration(array, pace)}"
+    return ", ".join(map(_rebuild_text, _rebuilds(array))) or "-"
 
 
 def _rebuild_text(sync: Mapping[str, Any]) -> str:

@@ -22,7 +22,7 @@ export interface Extrapolated {
   at_least_ns: number | null;
   relative_error: number | null;
   member_bytes_per_s: number | null;
-  windows: { rebuilt: string; member_bytes_per_s: number }[];
+  parts: { rebuilt: string; member_bytes_per_s: number }[];
 }
 
 /** How a rebuild is sampled, as lines of `[run]`. */
@@ -34,14 +34,14 @@ export function samplingLines(): string[] {
 export function extrapolated(points: readonly Point[], records?: number): Extrapolated | undefined {
   const [point] = points;
   const sync = point?.array?.syncs.find((one: Sync) => one.kind === "rebuild");
-  const parts = point?.array?.sampled?.places ?? [];
+  const parts = point?.array?.sampled?.parts ?? [];
   if (point === undefined || sync === undefined || parts.length < PARTS) return undefined;
   const paces = parts.map((part) => part.counted_ns / (part.member_bytes || 2 ** 20));
   const [whole, mean] = [sync.member_bytes_in_all - sync.member_bytes_before, meanOf(paces)];
   const found = {
     member_bytes: sync.member_bytes_in_all,
     simulated_bytes: parts.reduce((all, part) => all + part.member_bytes, 0),
-    windows: parts.map((part) => ({ rebuilt: `${100 * part.rebuilt}%`, member_bytes_per_s: (part.member_bytes * NS_PER_S) / part.counted_ns })),
+    parts: parts.map((part) => ({ rebuilt: `${100 * part.rebuilt}%`, member_bytes_per_s: (part.member_bytes * NS_PER_S) / part.counted_ns })),
   };
   if (parts.some((part) => part.member_bytes === 0)) {
     return { ...found, duration_ns: null, at_least_ns: Math.round(whole * mean), relative_error: null, member_bytes_per_s: null };

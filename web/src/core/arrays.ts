@@ -82,7 +82,7 @@ export interface ArrayReport {
   syncs: Sync[];
   series: ArrayPiece[];
   /** The parts of a rebuild that was sampled. */
-  sampled?: { settled_ns: number; is_steady: boolean; places: SampledPart[] };
+  sampled?: { settled_ns: number; is_steady: boolean; parts: SampledPart[] };
 }
 
 export interface SampledPart {

@@ -17,12 +17,12 @@ impl Clock {
         match limit.until {
             None => Ok(None),
             Some(Until::Rebuilt) => Ok(self.is_rebuilt(now)?.then_some(Ended::Rebuilt)),
-            Some(Until::Sampled(_)) => Ok(self.is_sampled(now).then_some(Ended::Sampled)),
+            Some(Until::Sampled(_)) => Ok(self.sample(now).then_some(Ended::Sampled)),
         }
     }
 
     /// Passes an instant that matters to a rebuild that is sampled. Returns whether it was seen at all its places.
-    fn is_sampled(&mut self, now: Instant) -> bool {
+    fn sample(&mut self, now: Instant) -> bool {
         let Some(sampled) = self.sampled.as_mut().filter(|sampled| sampled.next_at() <= now) else {
             return false;
         };

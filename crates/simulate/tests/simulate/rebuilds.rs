@@ -119,7 +119,7 @@ fn a_rebuild_that_is_over_before_it_was_sampled_has_no_places() {
     assert_eq!(over.ended, Ended::Sampled);
     let array = over.array.unwrap();
     assert!(array.syncs[0].ended_ns.is_some());
-    assert_eq!(array.sampled.unwrap().places, []);
+    assert_eq!(array.sampled.unwrap().parts, []);
 }
 
 #[test]
@@ -136,9 +136,9 @@ fn a_sampled_rebuild_skips_what_lies_between_its_places() {
     assert!(found.is_steady);
     // A look at the beginning and one ten seconds later; then four seconds before each stay.
     assert_eq!((found.settled_ns, point.window_ns), (10_000_000_000, 34_000_000_000));
-    let shares: Vec<f64> = found.places.iter().map(|place| place.rebuilt).collect();
+    let shares: Vec<f64> = found.parts.iter().map(|place| place.rebuilt).collect();
     assert_eq!(shares, [0.125, 0.375, 0.625, 0.875]);
-    for place in &found.places {
+    for place in &found.parts {
         assert_eq!(place.counted_ns, 2_000_000_000);
         // The ceiling, but for a request at each end.
         assert!(place.member_bytes.abs_diff(200_000) <= 2 * 8 * 512, "{place:?}");
@@ -163,7 +163,7 @@ fn a_rebuild_that_continues_is_sampled_in_what_is_left() {
     let found = go(&setup).unwrap().array.unwrap().sampled.unwrap();
     // The warm-up, two looks, and what is counted.
     assert_eq!(found.settled_ns, 13_000_000_000);
-    for (place, share) in found.places.iter().zip([0.5625, 0.6875, 0.8125, 0.9375]) {
+    for (place, share) in found.parts.iter().zip([0.5625, 0.6875, 0.8125, 0.9375]) {
         assert!((place.rebuilt - share).abs() < 1e-3, "{place:?}");
         assert!(place.ios > 0, "{place:?}");
     }
@@ -180,7 +180,7 @@ fn a_member_that_fails_while_its_rebuild_is_counted_ends_the_sampling() {
     let until = Some(Until::Sampled(Sampling { places: 4, stay: ms(2_000) }));
     let point = go(&Setup { limit: Limit { until, ..Limit::default() }, ..setup }).unwrap();
     assert_eq!((point.ended, point.window_ns), (Ended::Sampled, 26_000_000_000));
-    assert_eq!(point.array.unwrap().sampled.unwrap().places, []);
+    assert_eq!(point.array.unwrap().sampled.unwrap().parts, []);
 }
 
 #[test]

@@ -83,7 +83,7 @@ def _failures(found: Comparison) -> Table:
 
 
 def _rebuilds(found: Comparison) -> Table:
-    """How long a rebuild takes, and its rate in the first and in the last of its windows."""
+    """How long a rebuild takes, and its rate in the first and in the last of its parts."""
     title = f"Rebuild of a member, extrapolated: idle, and under {found.chosen.loads.text()}"
     if not any(entry.rebuild for entry in found.possible):
         return Table([], [], title)
@@ -115,9 +115,9 @@ def _rebuild_error(rebuild: Mapping[str, Any] | None) -> str:
     return NONE if error is None else f"{error:.1%}"
 
 
-def _rebuild_rate(rebuild: Mapping[str, Any] | None, window: int) -> str:
-    windows = rebuild["windows"] if rebuild else ()
-    return rate_text(windows[window]["member_bytes_per_s"] / MB) if windows else NONE
+def _rebuild_rate(rebuild: Mapping[str, Any] | None, part: int) -> str:
+    parts = rebuild["parts"] if rebuild else ()
+    return rate_text(parts[part]["member_bytes_per_s"] / MB) if parts else NONE
 
 
 def _rebuild_part(rebuild: Mapping[str, Any] | None) -> str:

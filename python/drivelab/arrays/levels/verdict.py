@@ -256,7 +256,7 @@ class _Judge:
         return [f"cannot keep up with {rate} a second: {'; '.join(parts)}"] if parts else []
 
     def _rebuilds(self) -> list[str]:
-        """How long rebuilds take; without progress in some window, a lower bound."""
+        """How long rebuilds take; without progress in some part, a lower bound."""
         known = [row for row in self.all if row["rebuild_h"]]
         stuck = [row for row in self.all if row["rebuild_at_least_h"]]
         least = ", ".join(f"> {_hours(row['rebuild_at_least_h'])} h ({row['level']})" for row in stuck)

@@ -242,9 +242,9 @@ def _of_trace(found: Plan) -> list[str]:
     """The part of a recorded load during which a rebuild is simulated."""
     loads, rebuilt = found.asked.loads, (found.pick and found.pick.entry.rebuild) or {}
     is_recorded = loads.trace is not None or "trace" in (loads.table or {})
-    if not is_recorded or not rebuilt.get("windows"):
+    if not is_recorded or not rebuilt.get("parts"):
         return []
-    seconds = rebuilt["simulated_s"] / len(rebuilt["windows"])
+    seconds = rebuilt["simulated_s"] / len(rebuilt["parts"])
     return [f"the rebuild is simulated beside the first {seconds:g} s of the trace, at each place anew"]
 
 

@@ -49,7 +49,7 @@ STREAM_REQUESTS, STREAM_WARM_UP = 16, "2s"
 LOAD = "load"
 """The named load: the verdict is about it."""
 REBUILD, REBUILD_IDLE = "rebuild", "rebuild-idle"
-"""Windows of a rebuild (rebuild.py), under the named load and with the array idle."""
+"""Parts of a rebuild (rebuild.py), under the named load and with the array idle."""
 
 DEPTHS, DEPTH = (1, 4, 16, 64), 16
 """Default depths: of the tables, and of the load."""

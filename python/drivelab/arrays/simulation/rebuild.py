@@ -110,10 +110,14 @@ class Precision:
         """As typed, `3%`; the default without a text. Raises InputError."""
         if text is None:
             return cls()
-        error = share(text, "precision")
+        what = f"a percentage from {LEAST:.0%} to {MOST:.0%}, half the interval of a rebuild's duration"
+        refused = OptionError("precision", text, what, "such as 5%")
+        try:
+            error = share(text, "precision")
+        except OptionError as no_number:
+            raise refused from no_number
         if not LEAST <= error <= MOST:
-            what = f"it is from {LEAST:.0%} to {MOST:.0%}: how well the duration of a rebuild is to be known"
-            raise OptionError("precision", text, what, "5%")
+            raise refused
         return cls(error, PART_ASKED_MAX_S)
 
 
@@ -176,7 +180,7 @@ def extrapolated(
     kept_up = rate is None or _iops(parts) >= KEPT_UP * rate
     found |= {
         "kept_up": kept_up,
-        "windows": [
+        "parts": [
             {
                 "rebuilt": f"{100 * part['rebuilt']:g}%",
                 "iops": part["ios"] * _NS_PER_S / part["counted_ns"],
@@ -205,7 +209,7 @@ def _parts(points: Sequence[Point]) -> list[dict[str, Any]] | None:
     """The parts of a sampled rebuild, or those of the runs of all places; None for a whole rebuild."""
     sampled = points[0]["array"].get("sampled")
     if sampled is not None:
-        return list(sampled["places"])
+        return list(sampled["parts"])
     if len(points) < PARTS:
         return None
     return [
@@ -238,7 +242,7 @@ def _found(points: Sequence[Point], parts: Sequence[Mapping[str, Any]]) -> dict[
         "part_s": round(parts[0]["counted_ns"] / _NS_PER_S / (1 if sampled else 2)) if parts else 0,
         "is_steady": sampled.get("is_steady", True),
         "resolution": _resolution(points, parts),
-        "windows": [],
+        "parts": [],
         "duration_ns": None,
         "at_least_ns": None,
         "relative_error": None,
@@ -280,7 +284,7 @@ def _of_whole(point: Point, rate: float | None) -> dict[str, Any] | None:
         "part_s": 0,
         "is_steady": True,
         "resolution": WHOLE_ERROR,
-        "windows": [],
+        "parts": [],
         "duration_ns": sync["duration_ns"],
         "at_least_ns": None,
         "relative_error": WHOLE_ERROR,

@@ -25,9 +25,9 @@ export function span(ns: number): string {
 }
 
 export function rebuildWords(found: Extrapolated): string {
-  const rates = found.windows.map((window) => window.member_bytes_per_s);
+  const rates = found.parts.map((part) => part.member_bytes_per_s);
   const ends = `${rate(rates[0])} at its beginning, ${rate(rates[rates.length - 1])} at its end`;
-  const parts = `from ${found.windows.length} parts of it, ${figure((100 * found.simulated_bytes) / found.member_bytes)} % of the member`;
+  const parts = `from ${found.parts.length} parts of it, ${figure((100 * found.simulated_bytes) / found.member_bytes)} % of the member`;
   if (found.duration_ns === null) return `In one part the rebuild does not go on at all under this load: it takes more than ${span(found.at_least_ns ?? 0)} (${parts}).`;
   const error = found.relative_error === null ? "and caches still fill, so that it may take longer" : `± ${figure(100 * found.relative_error)} %`;
   return `The rebuild takes ${span(found.duration_ns)} under this load, ${error} (${parts}): ${ends}.`;
