@@ -225,7 +225,7 @@ def test_a_rebuild_of_a_drive_with_a_large_cache_is_that_of_its_filled_cache():
         rebuild.extrapolated(drivelab.simulate({**keys, "run": run}).points, 60.0)
         for run in ({"until": "sampled", "stay": "10s"}, {"until": "sampled", "stay": "40s"})
     )
-    assert len({window["rebuilt"] for window in short["windows"]}) == 4
+    assert len({part["rebuilt"] for part in short["parts"]}) == 4
     assert short["settled_s"] > 60
     ratio = short["duration_ns"] / long["duration_ns"]
     assert abs(ratio - 1) < math.hypot(short["relative_error"], long["relative_error"])
