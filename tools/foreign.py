@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
-from no_std import ROOT, installed_targets
+from no_std import ROOT, cargo_check, installed_targets
 
 TARGETS = {"aarch64-apple-darwin": "macOS", "x86_64-pc-windows-msvc": "Windows"}
 PACKAGE = "drivelab-py"
@@ -23,26 +22,12 @@ PACKAGE = "drivelab-py"
 _NO_COMPILER = "true"
 
 
-def environment(target: str, target_dir: Path) -> dict[str, str]:
-    """That of a check for a target: a warning is an error, and no C is compiled."""
+def refusal(target: str, target_dir: Path, arguments: tuple[str, ...] = ("--package", PACKAGE)) -> str | None:
+    """The compiler's errors for a target, warnings among them; None if there are none. No C is compiled."""
     name = target.replace("-", "_")
     own = {f"{tool}_{name}": _NO_COMPILER for tool in ("CC", "AR")}
-    return os.environ | own | {"CARGO_TARGET_DIR": str(target_dir), "RUSTFLAGS": "-Dwarnings"}
-
-
-def refusal(target: str, target_dir: Path, arguments: tuple[str, ...] = ("--package", PACKAGE)) -> str | None:
-    """The compiler's errors and warnings for a target; None if there are none."""
-    cargo = os.environ.get("CARGO", "cargo")
-    command = [cargo, "check", "--quiet", "--offline", "--locked", "--target", target, *arguments]
-    done = subprocess.run(
-        command,
-        cwd=ROOT,
-        env=environment(target, target_dir),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return None if done.returncode == 0 else done.stderr.strip()
+    command = ["--locked", "--target", target, *arguments]
+    return cargo_check(command, target_dir, {**own, "RUSTFLAGS": "-Dwarnings"})
 
 
 def main() -> int:

@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -50,10 +51,10 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {{
 """
 
 
-def cargo_check(arguments: list[str], target_dir: Path) -> str | None:
-    """cargo's error; None if there is none."""
+def cargo_check(arguments: list[str], target_dir: Path, more: Mapping[str, str] | None = None) -> str | None:
+    """cargo's error; None if there is none. `more` are variables of its environment."""
     command = [os.environ.get("CARGO", "cargo"), "check", "--quiet", "--offline", *arguments]
-    environment = os.environ | {"CARGO_TARGET_DIR": str(target_dir)}
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(target_dir), **(more or {})}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     return None if done.returncode == 0 else done.stderr.strip()
 

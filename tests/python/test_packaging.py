@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 import sysconfig
 import tarfile
@@ -20,6 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from called import called
 
 ROOT = Path(__file__).resolve().parents[2]
 # Of a release. Stripped, the extension has 9.0 MB; before it spoke TLS it had less than 7.
@@ -42,30 +42,14 @@ def builder() -> dict[str, str]:
     return {**os.environ, **own}
 
 
-def called(*command: str | Path, env: Mapping[str, str], cwd: Path = ROOT) -> str:
-    """What a command prints; where it fails, the test does with all it said."""
-    done = subprocess.run(
-        [str(word) for word in command],
-        cwd=cwd,
-        env=env,
-        encoding="utf-8",
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=900,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
-    return done.stdout
-
-
 def pip(*arguments: str | Path, env: Mapping[str, str]) -> None:
     """The pip of the tests, with no index to ask."""
-    called(sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments, env=env)
+    called(sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments, cwd=ROOT, env=env)
 
 
 def installed(folder: Path, package: Path, env: Mapping[str, str]) -> Path:
     """The scripts of a new environment in which a package is installed."""
-    called(sys.executable, "-m", "venv", "--without-pip", folder, env=env)
+    called(sys.executable, "-m", "venv", "--without-pip", folder, cwd=ROOT, env=env)
     (packages,) = folder.glob("lib/python*/site-packages")
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
     offline = ("--no-index", "--no-deps", "--no-build-isolation")
@@ -122,7 +106,7 @@ def test_a_wheel_installs_and_runs(builder, tmp_path):
 
 
 def test_a_source_distribution_builds_and_runs(builder, tmp_path):
-    called("maturin", "sdist", "--out", tmp_path, env=builder)
+    called("maturin", "sdist", "--out", tmp_path, cwd=ROOT, env=builder)
     (archive,) = tmp_path.glob("drivelab-*.tar.gz")
     with tarfile.open(archive) as files:
         files.extractall(tmp_path / "new", filter="data")

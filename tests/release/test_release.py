@@ -14,10 +14,10 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from called import called
 
 from drivelab import __version__
 
@@ -29,22 +29,6 @@ ROOT = Path(__file__).resolve().parents[2]
 DIST = ROOT / "dist"
 WHEELS = sorted(DIST.glob("*.whl"))
 VERSIONS = ("3.11", "3.12", "3.13")
-
-
-def called(*command: str | Path, cwd: Path, env: Mapping[str, str] | None = None) -> str:
-    """What a command prints; where it fails, the test does with all it said."""
-    done = subprocess.run(
-        [str(word) for word in command],
-        cwd=cwd,
-        env=None if env is None else dict(env),
-        encoding="utf-8",
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=900,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
-    return done.stdout
 
 
 def native() -> Path:
