@@ -79,7 +79,10 @@ class Read:
 
 def made_up(cell: Cell, variant: str | None, trial: int) -> float:
     """A positive figure for a cell, another one in each trial; the time of a request grows with its size."""
-    number = sum(ord(letter) * (at + 7) for at, letter in enumerate(f"{cell.id} {variant} {trial}")) * 2_654_435_761
+    number = (
+        sum(ord(letter) * (at + 7) for at, letter in enumerate(f"{cell.id} {variant} {trial}"))
+        * 2_654_435_761
+    )
     base = cell.published or 100.0
     if (size := cell.fields.get("size")) is not None:
         base = 10.0 + SIZES[size] / 1e5
@@ -104,7 +107,8 @@ def reads(of: Experiment, claim: str) -> list[Place]:
     seen: dict[Place, None] = {}
     for trial in range(TRIALS):
         found = outcome_of(
-            of, lambda cell, variant, trial=trial: Read(cell, variant, made_up(cell, variant, trial), seen)  # type: ignore[misc]
+            of,
+            lambda cell, variant, trial=trial: Read(cell, variant, made_up(cell, variant, trial), seen),  # type: ignore[misc]
         )
         # Figures to which no model can be fitted are read before this is found out.
         with contextlib.suppress(InputError):
@@ -117,7 +121,11 @@ def claims(of: Experiment, numbers: dict[str, int]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for id_, text in of.claims.items():
         places = reads(of, id_)
-        row: dict[str, Any] = {"id": id_, "text": text, "reads": [[variant, numbers[cell]] for variant, cell in places]}
+        row: dict[str, Any] = {
+            "id": id_,
+            "text": text,
+            "reads": [[variant, numbers[cell]] for variant, cell in places],
+        }
         if not places:
             holds, shown = OF_EXPERIMENT[of.name][id_](outcome_of(of, lambda *_: None))
             row["fixed"] = {"holds": holds, "numbers": shown}
@@ -128,7 +136,9 @@ def claims(of: Experiment, numbers: dict[str, int]) -> list[dict[str, Any]]:
 def tables(of: Experiment, numbers: dict[str, int]) -> list[dict[str, Any]]:
     """The tables as `drivelab reproduce` prints them: for each row its place, and the number of the cell in each column."""
     found = []
-    values = dict.fromkeys((layout.split, cell.fields[layout.split]) for layout in of.tables for cell in of.cells)
+    values = dict.fromkeys(
+        (layout.split, cell.fields[layout.split]) for layout in of.tables for cell in of.cells
+    )
     for split, value in values:
         for layout in of.tables:
             wanted = {**layout.only, split: value}
@@ -164,7 +174,11 @@ def exported(of: Experiment) -> dict[str, Any]:
             "divisor": UNITS[of.unit_of(cell)],
             "metric": of.metric_of(cell),
             "measure": next(
-                (name for part in of.fields if (value := part.values.get(cell.fields[part.name])) and (name := value.measure)),
+                (
+                    name
+                    for part in of.fields
+                    if (value := part.values.get(cell.fields[part.name])) and (name := value.measure)
+                ),
                 None,
             ),
             "scenario": scenarios.number(cell, None),
@@ -196,11 +210,15 @@ def year_of(name: str) -> int:
     return int(found[1]) if found else 0
 
 
-def document() -> dict[str, Any]:
-    """All published tables that the simulator predicts, the oldest first."""
+def published() -> dict[str, Experiment]:
+    """All published tables that the simulator predicts, the oldest first, under their names."""
     loaded = [of for of in map(experiment.load, experiment.names()) if of.room == SIMULATED]
-    loaded.sort(key=lambda of: (year_of(of.name), of.name))
-    return {"near": NEAR, "far": FAR, "experiments": [exported(of) for of in loaded]}
+    return {of.name: of for of in sorted(loaded, key=lambda of: (year_of(of.name), of.name))}
+
+
+def document() -> dict[str, Any]:
+    """What the page has of them."""
+    return {"near": NEAR, "far": FAR, "experiments": list(map(exported, published().values()))}
 
 
 def text() -> str:

@@ -114,7 +114,9 @@ def made_up(name: str, noise: float, trial: int) -> Outcome:
     def changed(one: Prediction) -> Prediction:
         base = one.predicted if figure is not None else (one.cell.published or 1.0)
         error = None if dice.random() < 0.2 else 0.01 * dice.random()
-        return replace(one, predicted=base * math.exp(noise * (2 * dice.random() - 1)), statistical_error=error)
+        return replace(
+            one, predicted=base * math.exp(noise * (2 * dice.random() - 1)), statistical_error=error
+        )
 
     return replace(
         found,
@@ -162,10 +164,24 @@ def test_the_page_judges_made_up_figures_as_the_package_does(document: dict[str,
     cases = [
         case(made_up(name, noise, trial)) for name in HOLDING for noise in NOISES for trial in range(TRIALS)
     ]
-    told = {(one["name"], row["id"], row["verdict"]["holds"]) for one in cases for row in one["verdicts"] if row["verdict"]}
-    read = {(one["name"], claim["id"]) for one in document["experiments"] for claim in one["claims"] if claim["reads"]}
-    assert {(*claim, holds) for claim in read for holds in (True, False)} <= told, "each claim holds and fails"
-    (tmp_path / "studies.json").write_text(json.dumps({"studies": document, "cases": cases}), encoding="utf-8")
+    told = {
+        (one["name"], row["id"], row["verdict"]["holds"])
+        for one in cases
+        for row in one["verdicts"]
+        if row["verdict"]
+    }
+    read = {
+        (one["name"], claim["id"])
+        for one in document["experiments"]
+        for claim in one["claims"]
+        if claim["reads"]
+    }
+    assert {(*claim, holds) for claim in read for holds in (True, False)} <= told, (
+        "each claim holds and fails"
+    )
+    (tmp_path / "studies.json").write_text(
+        json.dumps({"studies": document, "cases": cases}), encoding="utf-8"
+    )
     done = subprocess.run(
         [page.WEB / "node_modules/.bin/vitest", "run", "tests/unit/studies.test.ts"],
         cwd=page.WEB,
@@ -177,4 +193,3 @@ def test_the_page_judges_made_up_figures_as_the_package_does(document: dict[str,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "skipped" not in done.stdout
-
