@@ -2,9 +2,9 @@
 
 A copy goes into the package, where `drivelab page` finds it and a wheel takes it along.
 
-Run `make page`, or `.venv/bin/python tools/page.py`. Nothing is fetched but what Cargo.lock and web/package-lock.json name, and
-through rustup the target for WebAssembly where that is not installed. Where something is missing that this cannot
-fetch, it says so in one line and exits with 3.
+Run `make page`, or `.venv/bin/python tools/page.py`. Nothing is fetched but what Cargo.lock and web/package-lock.json
+name, and through rustup the target for WebAssembly where that is not installed. Where something is missing that this
+cannot fetch, it says so in one line and exits with 3.
 """
 
 from __future__ import annotations

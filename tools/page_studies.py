@@ -1,9 +1,9 @@
 """Writes studies.js of the page: the published tables of the package, with the scenarios that predict their cells.
 
-`python tools/page_studies.py FOLDER` writes it into FOLDER; tools/page.py calls it when it builds the page, and the page
-loads the file when the room "The studies" is opened. It is a script and not JSON, because a browser loads a script from
-a folder too. What it holds are the definitions of `drivelab reproduce`: each scenario as text, the figures as printed,
-where each cell stands in the tables, and which cells each claim reads. No predicted figure is in it.
+`python tools/page_studies.py FOLDER` writes it into FOLDER; tools/page.py calls it when it builds the page, and the
+page loads the file when the room "The studies" is opened. It is a script and not JSON, because a browser loads a script
+from a folder too. What it holds are the definitions of `drivelab reproduce`: each scenario as text, the figures as
+printed, where each cell stands in the tables, and which cells each claim reads. No predicted figure is in it.
 
 A claim that reads no cell (arithmetic on printed figures) is judged here; the page judges all others on its own runs.
 """
@@ -134,7 +134,7 @@ def claims(of: Experiment, numbers: dict[str, int]) -> list[dict[str, Any]]:
 
 
 def tables(of: Experiment, numbers: dict[str, int]) -> list[dict[str, Any]]:
-    """The tables as `drivelab reproduce` prints them: for each row its place, and the number of the cell in each column."""
+    """The tables as `drivelab reproduce` prints them: for each row its place, and each column's cell by its number."""
     found = []
     values = dict.fromkeys(
         (layout.split, cell.fields[layout.split]) for layout in of.tables for cell in of.cells

@@ -3,10 +3,14 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { fixed } from "../../src/compare/numbers";
+import { ROWS_MAX, studySpec } from "../../src/charts/studies";
+import { rowsOf } from "../../src/rooms/studies/figure";
 import { judge } from "../../src/studies/claims/index";
 import { changeText, firstOrder } from "../../src/studies/claims/words";
+import { documentOf } from "../../src/studies/document";
 import { Found, errorOf, errorText, fourFigures, summaries, texts } from "../../src/studies/found";
 import { figureOf } from "../../src/studies/measures";
+import { type Question, allScenarios, estimate, placesFor, questionsOf, scenariosFor, secondsText } from "../../src/studies/questions";
 import type { Cell, Experiment, Place, Studies, Verdict } from "../../src/studies/model";
 import type { Point } from "../../src/core/answers";
 
@@ -129,4 +133,60 @@ describe("a number with so many digits", () => {
     [-0.4, 0, "-0"],
     [1.005, 2, "1.00"],
   ])("%d with %d is %s, as in Python", (value, digits, text) => expect(fixed(value, digits)).toBe(text));
+});
+
+const TABLED: Experiment = {
+  ...EXPERIMENT,
+  scenarios: [{ text: "a", log: 0 }, { text: "b", log: 0 }, { text: "c", log: 0 }],
+  cells: [CELL, { ...CELL, id: "b", scenario: 1, published: null, role: "unpublished" }],
+  variants: { off: { 0: 2 } },
+  tables: [{ title: "one", rows: ["size"], shown: ["x", "y"], places: [[["4KiB"], { x: 0, y: 1 }]] }],
+  claims: [{ id: "queueing_never_worse", text: "less", reads: [["off", 0], [null, 0]] }, { id: "sum", text: "adds up", reads: [], fixed: { holds: true, numbers: "1" } }],
+};
+
+describe("the questions of a published table", () => {
+  it("are its tables, then its claims, each with the runs that it needs", () => {
+    const questions = questionsOf(TABLED);
+    expect(questions.map(({ key, title }) => [key, title])).toEqual([["table-1", "one"], ["queueing_never_worse", "less"], ["sum", "adds up"]]);
+    expect(questions.map((one) => scenariosFor(TABLED, placesFor(one)))).toEqual([[0, 1], [2, 0], []]);
+    expect(allScenarios(TABLED)).toEqual([0, 1, 2]);
+  });
+
+  it("are timed by the runs that were", () => {
+    expect(estimate(10, { runs: 0, seconds: 0 })).toBeUndefined();
+    expect(estimate(10, { runs: 4, seconds: 2 })).toBe(5);
+    expect([0.4, 4.2, 31, 200].map(secondsText)).toEqual(["about a second", "about 5 s", "about 35 s", "about 4 min"]);
+  });
+
+  it("have a chart of what is there", () => {
+    const found = new Found(TABLED);
+    const [table, claim] = questionsOf(TABLED) as [Question, Question];
+    expect(rowsOf(found, table)).toEqual([
+      { panel: "x", row: "4KiB", unit: "ms", published: 2.5, simulated: null, isCalibration: false },
+      { panel: "y", row: "4KiB", unit: "ms", published: null, simulated: null, isCalibration: false },
+    ]);
+    // A column without a figure has no panel.
+    expect((studySpec(rowsOf(found, table), 600) as { concat: unknown[] }).concat).toHaveLength(1);
+    found.put([null, 1], { predicted: 300, error: null });
+    const spec = studySpec(rowsOf(found, table), 600) as { concat: { layer: unknown[]; width: number }[]; datasets: { cells: unknown[] } };
+    expect(spec.concat.map(({ layer }) => layer.length)).toEqual([1, 1]);
+    expect(spec.datasets.cells).toHaveLength(2);
+    // Both columns have one unit, and 300 ms beside 2.5 ms: one logarithmic axis for both.
+    expect(new Set(spec.concat.map(({ layer }) => JSON.stringify((layer[0] as { encoding: { x: { scale: object } } }).encoding.x.scale))).size).toBe(1);
+    expect(JSON.stringify(spec)).toContain('"type":"log"');
+    expect(studySpec(rowsOf(new Found({ ...TABLED, cells: TABLED.cells.map((cell) => ({ ...cell, published: null })) }), claim), 600)).toBeUndefined();
+  });
+
+  it("have one chart of simulated over published where there are many cells", () => {
+    const rows = Array.from({ length: ROWS_MAX + 1 }, (_, at) => ({ panel: "", row: `${at}`, unit: "ms", published: 1 + at, simulated: 2 + at, isCalibration: at === 0 }));
+    const spec = studySpec(rows, 1000) as { layer: unknown[]; width: number; height: number };
+    expect(spec.layer).toHaveLength(2);
+    expect(spec.width).toBe(spec.height);
+    expect(studySpec(rows.map((row) => ({ ...row, simulated: null })), 1000)).toBeUndefined();
+  });
+
+  it("are in the file as far as they were run", () => {
+    const found = new Found(TABLED);
+    expect(documentOf(found, { near: 0.05, far: 0.15 })).toMatchObject({ experiment: "lkml-2007", runs: 0, cells: [], claims: [{ id: "sum", holds: true }], summary: [] });
+  });
 });
