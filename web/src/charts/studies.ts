@@ -5,7 +5,7 @@ import grammar from "./grammar.json";
 import { logAxis } from "./ticks";
 
 export interface StudyRow {
-  /** The column of the table, and the row's name. */
+  /** The column of the table, or the unit where there is none; and the row's name. */
   panel: string;
   row: string;
   unit: string;
@@ -73,18 +73,18 @@ function panels(rows: readonly StudyRow[], width: number): Spec | undefined {
   const data = dataOf(rows);
   if (data.length === 0) return undefined;
   const names = [...new Set(data.map(({ panel }) => panel))];
-  const labels = [...new Set(rows.map(({ row }) => row))];
-  const margin = Math.min(240, 30 + NAMES * Math.max(...labels.map((label) => label.length)));
+  const margin = Math.min(240, 30 + NAMES * Math.max(...rows.map(({ row }) => row.length)));
   const columns = Math.max(1, Math.min(names.length, Math.floor((width + 20) / (margin + 190))));
   const own = Math.max(110, Math.floor(width / columns) - margin - 20);
   const marks = marksOf(data, width < 500 ? 1 : 3);
   const concat = names.map((name) => {
     const here = data.filter(({ panel }) => panel === name);
+    const labels = [...new Set(rows.filter(({ panel }) => panel === name).map(({ row }) => row))];
     const units = [...new Set(here.map(({ unit }) => unit))];
     const unit = units.length === 1 ? (units[0] as string) : "in the unit of the row";
     // Columns of the same unit have the same axis, so that they can be compared.
     const alike = data.filter((one) => one.panel === name || (units.length === 1 && one.unit === units[0]));
-    const x = { field: "value", type: "quantitative", title: [name, unit].filter(Boolean).join(", "), ...axisOf(alike.map(({ value }) => value), own) };
+    const x = { field: "value", type: "quantitative", title: [...new Set([name, unit])].filter(Boolean).join(", "), ...axisOf(alike.map(({ value }) => value), own) };
     const y = { field: "row", type: "nominal", sort: labels, scale: { domain: labels }, axis: { title: null, labelLimit: margin - 10, grid: true } };
     const tooltip = [{ field: "row", type: "nominal", title: "cell" }, { field: "series", type: "nominal", title: "figure" }, { field: "value", type: "quantitative", format: ".5~r" }, { field: "unit", type: "nominal" }];
     const layer = (isPublished: boolean) => ({

@@ -52,6 +52,8 @@ export interface Experiment {
   name: string;
   title: string;
   source: string;
+  /** Seconds of one core that all of its runs took as a native program; null if nobody has measured them. */
+  seconds: number | null;
   /** Which cells are the most important, in words; empty if none are. */
   main: string;
   scenarios: { text: string; log: number }[];

@@ -24,9 +24,13 @@ export function scenariosFor(experiment: Experiment, places: readonly Place[]): 
 /** Every scenario of an experiment. */
 export const allScenarios = (experiment: Experiment): number[] => scenariosFor(experiment, placesOf(experiment));
 
-/** How long some runs take, in seconds, from how long others took; undefined where none has been timed. */
-export function estimate(count: number, timed: { runs: number; seconds: number }): number | undefined {
-  return timed.runs === 0 ? undefined : (count * timed.seconds) / timed.runs;
+/** By how much a browser is slower than a native program on one core. */
+const SLOWER = 1.6;
+
+/** How long some runs take, in seconds: from how long others took here, or from the native program; undefined if neither was timed. */
+export function estimate(count: number, experiment: Experiment, timed: { runs: number; seconds: number }, workers: number): number | undefined {
+  if (timed.runs > 0) return (count * timed.seconds) / timed.runs;
+  return experiment.seconds === null ? undefined : (count * SLOWER * experiment.seconds) / experiment.scenarios.length / workers;
 }
 
 /** Seconds for people. */

@@ -48,7 +48,7 @@ describe.skipIf(path === undefined)("made-up figures are judged as the package j
 });
 
 const CELL: Cell = { id: "a", published: 2.5, resolution: 0.05, role: "validation", is_main: false, unit: "ms", divisor: 1e6, metric: "latency_ns.mean", measure: null, scenario: 0 };
-const EXPERIMENT: Experiment = { name: "lkml-2007", title: "", source: "", main: "", scenarios: [{ text: "", log: 0 }], cells: [CELL], variants: { off: { 0: 0 } }, tables: [], claims: [], facts: {}, not_modelled: [] };
+const EXPERIMENT: Experiment = { name: "lkml-2007", title: "", source: "", seconds: null, main: "", scenarios: [{ text: "", log: 0 }], cells: [CELL], variants: { off: { 0: 0 } }, tables: [], claims: [], facts: {}, not_modelled: [] };
 const point = (offset: number, ms: number, cylinder: number) => ({
   axes: { "workload.offset": `${offset}%` },
   depth: { asked: 1 },
@@ -152,9 +152,10 @@ describe("the questions of a published table", () => {
     expect(allScenarios(TABLED)).toEqual([0, 1, 2]);
   });
 
-  it("are timed by the runs that were", () => {
-    expect(estimate(10, { runs: 0, seconds: 0 })).toBeUndefined();
-    expect(estimate(10, { runs: 4, seconds: 2 })).toBe(5);
+  it("are timed by the runs that were, and before by the native program", () => {
+    expect(estimate(10, TABLED, { runs: 0, seconds: 0 }, 2)).toBeUndefined();
+    expect(estimate(10, TABLED, { runs: 4, seconds: 2 }, 2)).toBe(5);
+    expect(estimate(3, { ...TABLED, seconds: 30 }, { runs: 0, seconds: 0 }, 2)).toBeCloseTo(24, 9);
     expect([0.4, 4.2, 31, 200].map(secondsText)).toEqual(["about a second", "about 5 s", "about 35 s", "about 4 min"]);
   });
 

@@ -11,5 +11,5 @@ export function rowsOf(found: Found, question: Question): StudyRow[] {
     return { panel, row: name, unit: cell.unit, published: place[0] === null ? cell.published : null, simulated: found.figure(place)?.predicted ?? null, isCalibration: cell.role === "calibration" && place[0] === null };
   };
   if ("table" in question) return question.table.shown.flatMap((column) => question.table.places.flatMap(([place, cells]) => (cells[column] === undefined ? [] : [row(column, place.join(", "), [null, cells[column]])])));
-  return placesFor(question).map((place) => row("", `${(found.experiment.cells[place[1]] as Cell).id}${place[0] === null ? "" : ` (${place[0]})`}`, place));
+  return placesFor(question).map((place) => row((found.experiment.cells[place[1]] as Cell).unit, `${(found.experiment.cells[place[1]] as Cell).id}${place[0] === null ? "" : ` (${place[0]})`}`, place));
 }

@@ -19,8 +19,6 @@ import { LEGEND, cellsTable, claimsTable, leftOutTable, readTable, summaryTable 
 const KEPT = new Map<string, { found: Found; timed: { runs: number; seconds: number } }>();
 /** A question whose runs take no longer than this, in seconds, is run when it is opened. */
 const AT_ONCE = 20;
-/** Runs of a table of which none was timed yet. */
-const AT_ONCE_RUNS = 100;
 /** Results are shown anew, and their chart, no more often than this, in ms. */
 const SHOWN_EVERY = 300;
 const DRAWN_EVERY = 1500;
@@ -135,7 +133,7 @@ export class StudiesRoom {
     this.show(true);
     const seconds = this.seconds(this.wanted());
     const count = this.left(this.wanted());
-    if (this.halt.disabled && count > 0 && (seconds === undefined ? count <= AT_ONCE_RUNS : seconds <= AT_ONCE)) void this.run(this.wanted());
+    if (this.halt.disabled && count > 0 && (seconds ?? 0) <= AT_ONCE) void this.run(this.wanted());
     else if (this.halt.disabled) this.tell();
   }
 
@@ -156,7 +154,7 @@ export class StudiesRoom {
   }
 
   private seconds(scenarios: readonly number[]): number | undefined {
-    return estimate(this.left(scenarios), this.kept.timed);
+    return estimate(this.left(scenarios), this.experiment as Experiment, this.kept.timed, this.runner.workers);
   }
 
   private tell(before = ""): void {

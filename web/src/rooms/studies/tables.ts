@@ -84,11 +84,11 @@ export function claimsTable(found: Found): HTMLElement {
     const word = h("td", { class: verdict === undefined ? "" : verdict.holds ? "near" : "far" }, verdictWord(verdict));
     return h("tr", {}, word, h("td", { class: "words" }, claim.text, ...(verdict === undefined ? [] : [h("br"), h("span", { class: "soft" }, `${verdict.numbers}${claim.fixed === undefined ? "" : " (arithmetic on printed figures; no run)"}`)])));
   });
-  return scrolled("Claims of the study", h("table", { class: "left claims" }, h("caption", {}, "Claims of the study, judged on the simulated figures"), head(["holds", "claim, and below it what is simulated"]), h("tbody", {}, ...rows)));
+  return scrolled("Claims of the study", h("table", { class: "left claims wordy" }, h("caption", {}, "Claims of the study, judged on the simulated figures"), head(["holds", "claim, and below it what is simulated"]), h("tbody", {}, ...rows)));
 }
 
 /** What was published and is left out, with the reasons. */
 export function leftOutTable(found: Found): HTMLElement {
   const rows = found.experiment.not_modelled.map(({ what, why }) => h("tr", {}, h("td", { class: "words" }, what), h("td", { class: "words" }, why)));
-  return scrolled("Not modelled", h("table", { class: "left" }, h("caption", {}, "Published, and not modelled"), head(["not modelled", "because"]), h("tbody", {}, ...rows)));
+  return scrolled("Not modelled", h("table", { class: "left wordy" }, h("caption", {}, "Published, and not modelled"), head(["not modelled", "because"]), h("tbody", {}, ...rows)));
 }
