@@ -26,7 +26,7 @@ const SERIES = [
 const SIZES = { published: 110, simulated: 34 };
 /** Above this ratio of the largest and the smallest figure of a panel its axis is logarithmic. */
 const LOG_RATIO = 20;
-/** More rows than this have one chart of simulated over published. */
+/** More rows than this have one chart of simulated over published, if they were published. */
 export const ROWS_MAX = 66;
 /** Room for the names of rows. */
 const NAMES = 8;
@@ -42,7 +42,8 @@ interface Datum {
 
 /** The specification; undefined where there is nothing to draw. */
 export function studySpec(rows: readonly StudyRow[], width: number): Spec | undefined {
-  const spec = new Set(rows.map(({ row }) => row)).size > ROWS_MAX ? scatter(rows, width) : panels(rows, width);
+  const isLong = new Set(rows.map(({ row }) => row)).size > ROWS_MAX;
+  const spec = (isLong ? scatter(rows, width) : undefined) ?? panels(rows, width);
   return spec && { $schema: grammar.plain.$schema, config: grammar.plain.config, ...spec };
 }
 

@@ -183,7 +183,8 @@ describe("the questions of a published table", () => {
     const spec = studySpec(rows, 1000) as { layer: unknown[]; width: number; height: number };
     expect(spec.layer).toHaveLength(2);
     expect(spec.width).toBe(spec.height);
-    expect(studySpec(rows.map((row) => ({ ...row, simulated: null })), 1000)).toBeUndefined();
+    expect(studySpec(rows.map((row) => ({ ...row, published: null })), 1000)).toHaveProperty("concat");
+    expect(studySpec(rows.map((row) => ({ ...row, published: null, simulated: null })), 1000)).toBeUndefined();
   });
 
   it("are in the file as far as they were run", () => {
