@@ -28,6 +28,8 @@ NODE_MAJOR = 20
 LACKING = 3
 CORE_MAX_BYTES = 1_500_000
 """What every visitor loads: the core may not be longer than this, as gzip sends it."""
+PAGE_MAX_BYTES = 900_000
+"""The same for all else that a visitor may load, but for LAZY."""
 LAZY = {"core.wasm", "offline.js", "studies.js"}
 """The core, and what only some visitors load."""
 
@@ -111,6 +113,11 @@ def sizes() -> dict[str, tuple[int, int]]:
     return {path.name: (path.stat().st_size, gzipped(path)) for path in sorted(OUT.iterdir())}
 
 
+def without_core(found: dict[str, tuple[int, int]]) -> int:
+    """The bytes of all files that any visitor may load, but for the core, as gzip sends them."""
+    return sum(sent for name, (_, sent) in found.items() if name not in LAZY)
+
+
 def build() -> None:
     """Build the page. Raises CalledProcessError."""
     module = core()
@@ -135,7 +142,7 @@ def main() -> int:
     found = sizes()
     for name, (whole, sent) in found.items():
         print(f"{name:12} {whole:>9,} bytes {sent:>9,} gzipped")
-    rest = sum(sent for name, (_, sent) in found.items() if name not in LAZY)
+    rest = without_core(found)
     print(
         f"the page without its core and its studies: {rest:,} bytes gzipped; build/page/index.html opens it"
     )

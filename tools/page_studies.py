@@ -42,7 +42,7 @@ SECONDS = {
     "storagereview-2004-desktop": 7.0,
     "storagereview-2004-raid": 11.3,
 }
-"""Seconds of one core that `drivelab reproduce` took: for the page's first estimate, until it has timed its own runs."""
+"""Seconds of one core that `drivelab reproduce` took: the page's first estimate, until it has timed runs of its own."""
 
 Place = tuple[str | None, str]
 """A variant, or none, and a cell's id."""

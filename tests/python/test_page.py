@@ -373,3 +373,11 @@ def test_the_core_is_no_longer_than_a_visitor_should_load(built: Path, record_pr
     record_property("core_bytes", whole)
     record_property("core_bytes_gzipped", sent)
     assert sent <= page.CORE_MAX_BYTES
+
+
+def test_the_page_stays_short_and_its_studies_are_loaded_by_who_wants_them(built: Path):
+    found = page.sizes()
+    assert page_studies.NAME in found
+    assert page_studies.NAME in page.LAZY
+    assert page.without_core(found) <= page.PAGE_MAX_BYTES
+    assert page_studies.NAME not in (built / "index.html").read_text(encoding="utf-8")

@@ -66,6 +66,12 @@ export class Runner {
     if (this.isBusy) for (const core of this.cores) core.stop();
     this.isBusy = false;
   }
+
+  /** Ends whatever runs, and every worker of its own. */
+  end(): void {
+    this.stop();
+    for (const core of this.cores.slice(1)) core.stop();
+  }
 }
 
 async function one(core: Core, found: Found, scenario: number, progress: (share: number) => void): Promise<void> {

@@ -40,7 +40,7 @@ export function questionList(found: Found, chosen: Question, open: (question: Qu
     const verdict = "claim" in question ? judge(found, question.claim) : undefined;
     const far = verdict !== undefined ? (verdict.holds ? "holds" : "does not hold") : `${done} of ${places.length} cells`;
     const isChosen = question.key === chosen.key;
-    const own = { "data-question": question.key, ...(isChosen ? { "aria-current": "true" } : {}) };
+    const own = { "data-key": question.key, ...(isChosen ? { "aria-current": "true" } : {}) };
     return h("li", {}, link(question.title, { study: experiment.name, question: question.key }, () => open(question), own), " ", h("small", { class: verdict === undefined ? "" : verdict.holds ? "near" : "far" }, far));
   };
   const questions = questionsOf(experiment);

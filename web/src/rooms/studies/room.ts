@@ -18,7 +18,7 @@ import { LEGEND, cellsTable, claimsTable, leftOutTable, readTable, summaryTable 
 /** Figures of each published table as far as they were run, and how long the runs took; kept when the room is left. */
 const KEPT = new Map<string, { found: Found; timed: { runs: number; seconds: number } }>();
 /** A question whose runs take no longer than this, in seconds, is run when it is opened. */
-const AT_ONCE = 20;
+const AT_ONCE = 10;
 /** Results are shown anew, and their chart, no more often than this, in ms. */
 const SHOWN_EVERY = 300;
 const DRAWN_EVERY = 1500;
@@ -29,6 +29,8 @@ export class StudiesRoom {
   private experiment: Experiment | undefined;
   private question: Question | undefined;
   private isLeft = false;
+  /** The number of the newest run: an older one shows nothing any more. */
+  private wish = 0;
   /** Whether the room shows what its link named: later choices clear what was said of that. */
   private isOpen = false;
   private shown = 0;
@@ -40,7 +42,7 @@ export class StudiesRoom {
   private readonly bar = h("progress", { max: 1, value: 0, "aria-label": "Runs so far", hidden: true });
   private readonly runOne = h("button", { type: "button", class: "main", click: () => void this.run(this.wanted()) }, "Run the question");
   private readonly runAll = h("button", { type: "button", click: () => this.experiment && void this.run(allScenarios(this.experiment)) }, "Run the whole study");
-  private readonly halt = h("button", { type: "button", disabled: true, click: () => this.stop() }, "Stop");
+  private readonly halt = h("button", { type: "button", disabled: true, click: () => this.runner.stop() }, "Stop");
   private readonly list = h("div", {});
   private readonly detail = h("div", { hidden: true });
   private readonly heading = h("div", {});
@@ -63,7 +65,8 @@ export class StudiesRoom {
 
   leave(): void {
     this.isLeft = true;
-    this.runner.stop();
+    this.wish++;
+    this.runner.end();
   }
 
   private build(): void {
@@ -109,7 +112,9 @@ export class StudiesRoom {
   }
 
   private showList(): void {
+    this.wish++;
     this.runner.stop();
+    this.rest();
     if (this.isOpen) this.unknown.textContent = this.problem.textContent = "";
     this.isOpen = true;
     this.experiment = undefined;
@@ -131,10 +136,14 @@ export class StudiesRoom {
     this.heading.replaceChildren(h("p", {}, all), h("h3", {}, experiment.title), h("p", { class: "soft" }, experiment.source));
     this.changed({ study: experiment.name, question: question.key });
     this.show(true);
-    const seconds = this.seconds(this.wanted());
-    const count = this.left(this.wanted());
-    if (this.halt.disabled && count > 0 && (seconds ?? 0) <= AT_ONCE) void this.run(this.wanted());
-    else if (this.halt.disabled) this.tell();
+    this.begin();
+  }
+
+  /** Runs the question that was opened, if it does not take long; whatever runs goes on. */
+  private begin(): void {
+    if (!this.halt.disabled) return;
+    if (this.left(this.wanted()) > 0 && (this.seconds(this.wanted()) ?? 0) <= AT_ONCE) void this.run(this.wanted());
+    else this.tell();
   }
 
   private get kept(): { found: Found; timed: { runs: number; seconds: number } } {
@@ -169,6 +178,7 @@ export class StudiesRoom {
     const { found, timed } = this.kept;
     const count = this.left(scenarios);
     if (count === 0) return this.tell();
+    const [wish, question] = [++this.wish, this.question];
     this.problem.textContent = "";
     this.halt.disabled = false;
     this.bar.hidden = false;
@@ -189,24 +199,24 @@ export class StudiesRoom {
           if (performance.now() - this.shown > SHOWN_EVERY) this.show();
         },
       });
-      if (this.isLeft || (!isWhole && !this.halt.disabled)) return;
-      this.ended(isWhole ? `${done} runs in ${spent().toFixed(1)} s.` : "Stopped; what has finished is shown.");
+      if (wish !== this.wish) return;
+      this.rest();
+      this.show();
+      if (!isWhole) this.tell("Stopped; what has finished is shown.");
+      else if (question !== this.question) this.begin();
+      else this.tell(`${done} run${done === 1 ? "" : "s"} in ${spent().toFixed(1)} s.`);
     } catch (error) {
+      if (wish !== this.wish) return;
+      this.rest();
+      this.show();
+      this.tell();
       this.problem.textContent = error instanceof Error ? error.message : String(error);
-      this.ended("");
     }
   }
 
-  private stop(): void {
-    this.halt.disabled = true;
-    this.runner.stop();
-  }
-
-  private ended(words: string): void {
+  private rest(): void {
     this.halt.disabled = true;
     this.bar.hidden = true;
-    this.show();
-    this.tell(words);
   }
 
   /** Shows what is there; a new question has its list anew, too. */
@@ -214,9 +224,8 @@ export class StudiesRoom {
     const { found } = this.kept;
     const [studies, question] = [this.studies as Studies, this.question as Question];
     this.shown = performance.now();
-    const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset["question"] : undefined;
+    const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset["key"] : undefined;
     this.questions.replaceChildren(questionList(found, question, (next) => this.choose(found.experiment, next)));
-    if (focused !== undefined) this.questions.querySelector<HTMLElement>(`[data-question="${focused}"]`)?.focus();
     const verdict = "claim" in question ? judge(found, question.claim) : undefined;
     const word = verdict === undefined ? "It is judged when its cells are run." : `${verdict.holds ? "It holds" : "It does not hold"} for the simulated figures: ${verdict.numbers}`;
     this.answer.replaceChildren(h("h4", {}, question.title), ...("claim" in question ? [h("p", { class: verdict === undefined ? "soft" : verdict.holds ? "near" : "far" }, word)] : [h("p", { class: "soft" }, LEGEND)]));
@@ -228,6 +237,8 @@ export class StudiesRoom {
     if (!isNew) this.cells.querySelector(".scroll")?.scrollTo({ top, left });
     const rows = summaries(found, studies.near, studies.far);
     this.whole.replaceChildren(h("h3", {}, "The whole study"), ...(rows.length > 0 ? [summaryTable(rows, studies)] : [h("p", { class: "soft" }, "No cell with a published figure was run yet.")]), claimsTable(found), ...(found.experiment.not_modelled.length > 0 ? [leftOutTable(found)] : []));
+    // What had the focus was made anew.
+    if (focused !== undefined) this.element.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
     this.element.dataset["study"] = found.experiment.name;
     this.element.dataset["runs"] = String(found.digests.size);
     if (isNew || this.halt.disabled || performance.now() - this.drawnAt > DRAWN_EVERY) this.draw(true);

@@ -5,7 +5,7 @@ import { judge } from "../../studies/claims/index";
 import { type Found, type Summary, errorOf, errorText, texts } from "../../studies/found";
 import { type Cell, type Place, type Studies, type TableEntry, type Verdict, scenarioOf } from "../../studies/model";
 
-const scrolled = (label: string, table: HTMLTableElement) => h("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": label }, table);
+const scrolled = (label: string, table: HTMLTableElement) => h("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": label, "data-key": label }, table);
 const head = (names: readonly string[]) => h("thead", {}, h("tr", {}, ...names.map((name) => h("th", { scope: "col" }, name))));
 
 export type Bands = Pick<Studies, "near" | "far">;
@@ -27,7 +27,7 @@ function triple(found: Found, place: Place, bands: Bands): HTMLElement[] {
   const { text } = found.experiment.scenarios[scenarioOf(found.experiment, place)] as { text: string };
   const name = `${cell.id}${place[0] === null ? "" : ` (${place[0]})`}`;
   const shown = words.predicted || "–";
-  const link = h("a", { href: fragmentOf({ room: "try", state: { toml: text } }), "aria-label": `${shown === "–" ? "not yet run" : shown}: open the scenario of ${name} in the room Try` }, shown);
+  const link = h("a", { "data-key": name, href: fragmentOf({ room: "try", state: { toml: text } }), "aria-label": `${shown === "–" ? "not yet run" : shown}: open the scenario of ${name} in the room Try` }, shown);
   const isCalibration = cell.role === "calibration" && place[0] === null;
   return [
     h("td", { class: "published" }, place[0] === null ? words.published : ""),
@@ -44,7 +44,7 @@ export function cellsTable(found: Found, table: TableEntry, bands: Bands, run: (
   const rows = table.places.map(([place, cells]) => {
     const own = table.shown.flatMap((name): Place[] => (cells[name] === undefined ? [] : [[null, cells[name]]]));
     const isComplete = own.every((one) => found.has(one));
-    const button = h("button", { type: "button", class: "plain", "aria-label": `Run the row ${place.join(", ")}`, click: () => run(own) }, "run");
+    const button = h("button", { type: "button", class: "plain", "data-key": `row ${place.join(", ")}`, "aria-label": `Run the row ${place.join(", ")}`, click: () => run(own) }, "run");
     return h(
       "tr",
       {},
