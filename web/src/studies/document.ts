@@ -1,8 +1,9 @@
-// The figures of a published table as a file: what `drivelab reproduce --json` prints, of the cells that were run.
+// The figures of a published table as a file: cells and claims as `drivelab reproduce --json` has them, as far as
+// they were run, and the summary of errors.
 import { judge } from "./claims/index";
 import { type Found, errorOf, summaries } from "./found";
 
-/** The figures that are there, as `drivelab reproduce --json` has them. */
+/** The figures that are there. */
 export function documentOf(found: Found, { near, far }: { near: number; far: number }): object {
   const { experiment } = found;
   const cells = experiment.cells.flatMap((cell, number) => {
