@@ -43,8 +43,8 @@ HOLDING: dict[str, Figure | None] = {
     "storagereview-2004-raid": test_claims_raid.storagereview,
 }
 """For each experiment figures with which its claims hold; None: the published ones."""
-NOISES = (0.002, 0.02, 0.2, 2.0)
-TRIALS = 3
+NOISES = (0.002, 0.005, 0.02, 0.2, 2.0)
+TRIALS = 4
 
 
 @pytest.fixture(scope="module")
