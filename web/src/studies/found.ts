@@ -8,11 +8,6 @@ import type { Point } from "../core/answers";
 /** A claim asked for a figure that is not there yet. */
 export class Missing extends Error {}
 
-export interface Ran {
-  digest: string;
-  figures: Map<string, Figure>;
-}
-
 const key = ([variant, cell]: Place) => `${variant ?? ""} ${cell}`;
 
 export class Found {
