@@ -62,8 +62,8 @@ release: $(VENV)/stamp-release $(VENV)/stamp-package page ## All of a release in
 	$(PY) tools/release.py $(RELEASE)
 	$(PY) -m pytest tests/release
 
-page: ## The page for browsers, in build/page: opened from there, copied to any static host, or served by drivelab page (needs Node.js)
-	@"$$(sh tools/preflight.sh python)" tools/page.py
+page: $(VENV)/stamp-package ## The page for browsers, in build/page: opened from there, copied to any static host, or served by drivelab page (needs Node.js)
+	@$(PY) tools/page.py
 
 docs: $(VENV)/stamp-dev $(VENV)/stamp-package ## Write anew what pages print and draw of the tool's own runs
 	$(PY) tools/what_queueing_buys.py

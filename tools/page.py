@@ -1,15 +1,16 @@
-"""Builds the page for browsers, in build/page: the core as WebAssembly, and web/ around it.
+"""Builds the page for browsers, in build/page: the core as WebAssembly, web/ around it, and the published tables.
 
 A copy goes into the package, where `drivelab page` finds it and a wheel takes it along.
 
-Run `make page`, or `python tools/page.py`. Nothing is fetched but what Cargo.lock and web/package-lock.json name, and
-through rustup the target for WebAssembly where that is not installed. Where something is missing that this cannot
-fetch, it says so in one line and exits with 3.
+Run `make page`, or `.venv/bin/python tools/page.py`. Nothing is fetched but what Cargo.lock and web/package-lock.json
+name, and through rustup the target for WebAssembly where that is not installed. Where something is missing that this
+cannot fetch, it says so in one line and exits with 3.
 """
 
 from __future__ import annotations
 
 import gzip
+import importlib.util
 import os
 import re
 import shutil
@@ -27,6 +28,10 @@ NODE_MAJOR = 20
 LACKING = 3
 CORE_MAX_BYTES = 1_500_000
 """What every visitor loads: the core may not be longer than this, as gzip sends it."""
+PAGE_MAX_BYTES = 900_000
+"""The same for all else that a visitor may load, but for LAZY."""
+LAZY = {"core.wasm", "offline.js", "studies.js"}
+"""The core, and what only some visitors load."""
 
 
 def lacking() -> str | None:
@@ -34,6 +39,8 @@ def lacking() -> str | None:
     for program, why in (("cargo", "Rust"), ("node", f"Node.js {NODE_MAJOR} or newer"), ("npm", "npm")):
         if shutil.which(program) is None:
             return f"the page needs {why}: {program} is not found"
+    if importlib.util.find_spec("drivelab") is None:
+        return "the page needs the package for its published tables: `make setup`, then .venv/bin/python tools/page.py"
     version = _output(["node", "--version"])
     major = re.match(r"v(\d+)", version)
     if not major or int(major[1]) < NODE_MAJOR:
@@ -106,11 +113,17 @@ def sizes() -> dict[str, tuple[int, int]]:
     return {path.name: (path.stat().st_size, gzipped(path)) for path in sorted(OUT.iterdir())}
 
 
+def without_core(found: dict[str, tuple[int, int]]) -> int:
+    """The bytes of all files that any visitor may load, but for the core, as gzip sends them."""
+    return sum(sent for name, (_, sent) in found.items() if name not in LAZY)
+
+
 def build() -> None:
     """Build the page. Raises CalledProcessError."""
     module = core()
     packages()
     subprocess.run(["node", "build.mjs", str(module), str(OUT)], cwd=WEB, check=True)
+    subprocess.run([sys.executable, str(ROOT / "tools/page_studies.py"), str(OUT)], check=True)
     shutil.rmtree(PACKED, ignore_errors=True)
     shutil.copytree(OUT, PACKED)
 
@@ -129,8 +142,10 @@ def main() -> int:
     found = sizes()
     for name, (whole, sent) in found.items():
         print(f"{name:12} {whole:>9,} bytes {sent:>9,} gzipped")
-    rest = sum(sent for name, (_, sent) in found.items() if name not in {"core.wasm", "offline.js"})
-    print(f"the page without its core: {rest:,} bytes gzipped; build/page/index.html opens it")
+    rest = without_core(found)
+    print(
+        f"the page without its core and its studies: {rest:,} bytes gzipped; build/page/index.html opens it"
+    )
     return 0
 
 

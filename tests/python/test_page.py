@@ -12,7 +12,7 @@ import re
 import shlex
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +22,12 @@ import pytest
 import drivelab
 import page
 import page_charts
-from drivelab import charts
+import page_studies
+from drivelab import charts, experiment
 from drivelab.arrays.simulation import rebuild
 from drivelab.comparison.beside import compare
 from drivelab.errors import InputError, ScenarioError
+from drivelab.experiment.claims import OF_EXPERIMENT
 from drivelab.records.opening import open_record
 
 pytestmark = pytest.mark.xdist_group("page")
@@ -50,6 +52,9 @@ CHECKS = [
     "records are used by keyboard alone",
     "what is no record is said with its remedy",
     "a file of more than 100 MB does not stop the page",
+    "studies have the figures and the verdicts of reproduce",
+    "a study is run, stopped and left by keyboard alone",
+    "a cell of a study leads to its scenario, and a link to its question",
     "errors are shown in their lines, as the command line has them",
     "the editor completes keys and words of the schema",
     "links restore the state of a room",
@@ -222,6 +227,35 @@ def test_what_an_array_cannot_be_is_said_as_the_package_says_it(seen: Seen, tmp_
         assert text.startswith(one["message"])
 
 
+@pytest.mark.parametrize("name", sorted(page_studies.published()))
+def test_a_study_of_the_page_has_the_figures_and_the_verdict_of_reproduce(seen: Seen, name: str):
+    found = seen.read("studies.json")[name]
+    assert found["command"] == f"drivelab reproduce {name}"
+    whole = experiment.load(name)
+    ran = {cell["id"]: cell for cell in found["document"]["cells"]}
+    assert len(ran) > 1
+    # Cells of variants are figures of the same runs, and are in the verdict.
+    native = experiment.run(
+        replace(whole, cells=[cell for cell in whole.cells if cell.id in ran], variants={}, claims={})
+    )
+    for cell in native.to_dict()["cells"]:
+        own, fields = ran[cell["id"]], {"fields": cell.pop("fields")}
+        assert fields["fields"]
+        exact = ("predicted", "error")
+        assert {key: own[key] for key in own if key not in exact} == {
+            key: cell[key] for key in cell if key not in exact
+        }
+        assert own["predicted"] == pytest.approx(cell["predicted"], rel=1e-12)
+        assert own["error"] == (None if cell["error"] is None else pytest.approx(cell["error"], abs=1e-12))
+    claims = {claim["id"]: claim for claim in found["document"]["claims"]}
+    verdict = claims[found["question"]]
+    said = "It holds" if verdict["holds"] else "It does not hold"
+    assert found["said"] == f"{said} for the simulated figures: {verdict['numbers']}"
+    if not whole.variants:
+        outcome = replace(native, experiment=whole)
+        assert OF_EXPERIMENT[name][found["question"]](outcome) == (verdict["holds"], verdict["numbers"])
+
+
 def as_compared(found: dict[str, Any]) -> dict[str, Any]:
     """What the page has of a comparison, numbers to twelve digits; texts as they are."""
 
@@ -340,3 +374,11 @@ def test_the_core_is_no_longer_than_a_visitor_should_load(built: Path, record_pr
     record_property("core_bytes", whole)
     record_property("core_bytes_gzipped", sent)
     assert sent <= page.CORE_MAX_BYTES
+
+
+def test_the_page_stays_short_and_its_studies_are_loaded_by_who_wants_them(built: Path):
+    found = page.sizes()
+    assert page_studies.NAME in found
+    assert page_studies.NAME in page.LAZY
+    assert page.without_core(found) <= page.PAGE_MAX_BYTES
+    assert page_studies.NAME not in (built / "index.html").read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
 from pathlib import Path
 
@@ -38,6 +39,14 @@ def test_without_rustup_the_target_is_to_be_installed(monkeypatch: pytest.Monkey
     monkeypatch.setattr(shutil, "which", lambda name: None if name in {"rustup", "wasm-ld"} else f"a {name}")
     monkeypatch.setattr(page, "_output", lambda _: "v22.1.0")
     assert "install it with rustup, or Debian's" in (page.lacking() or "")
+
+
+def test_without_the_package_there_are_no_published_tables(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(shutil, "which", lambda name: f"a {name}")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    assert page.lacking() == (
+        "the page needs the package for its published tables: `make setup`, then .venv/bin/python tools/page.py"
+    )
 
 
 def test_sizes_are_those_of_the_files_and_of_what_is_sent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

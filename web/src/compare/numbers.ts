@@ -11,13 +11,17 @@ export function general(value: number, digits = 6): string {
   return `${bare(mantissa)}e${sign}${String(Math.abs(power)).padStart(2, "0")}`;
 }
 
+/** Digits behind the point that `toFixed` can write: enough to tell a number from one that is halfway between two. */
+const DIGITS_MAX = 100;
+
 /** So many digits behind the point; of two that are equally near the even one, as Python rounds. */
 export function fixed(value: number, digits: number): string {
-  const scale = 10 ** digits;
-  const scaled = Math.abs(value) * scale;
-  const whole = Math.floor(scaled);
-  if (scaled - whole === 0.5 && scaled / scale === Math.abs(value) && whole % 2 === 0) return (Math.sign(value) * (whole / scale)).toFixed(digits);
-  return value.toFixed(digits);
+  const text = Math.abs(value).toFixed(DIGITS_MAX);
+  const cut = text.indexOf(".") + 1 + digits;
+  // What `toFixed` would round up: exactly halfway, above an even digit. 12.345 is not: the double is a little more.
+  const isTie = cut > digits && /^50*$/.test(text.slice(cut)) && /[02468]\.?$/.test(text.slice(0, cut));
+  if (!isTie) return value.toFixed(digits);
+  return `${value < 0 ? "-" : ""}${text.slice(0, cut).replace(/\.$/, "")}`;
 }
 
 /** From here on a ratio is easier to read than a share. */

@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { array, checks as ofArray } from "./array.mjs";
 import { clipboard, download, tabTo } from "./doing.mjs";
 import { checks as ofRecords, someRecords } from "./records.mjs";
+import { checks as ofStudies, studies } from "./studies.mjs";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const SETTLED = { timeout: 60_000 };
@@ -59,11 +60,12 @@ async function write(page, text) {
 
 const BROKEN = 'name = "a try"\n\n[target]\ndrive = "wd-4tb-7200"\n\n[workload]\nrw = "randreed"\niodepth = 0\n\n[run]\nios = 10\n';
 
-const roomsOf = (folder) => [queue, attempt, array, someRecords(folder)];
+const roomsOf = (folder) => [queue, attempt, array, studies, someRecords(folder)];
 
 export const checks = {
   ...ofArray,
   ...ofRecords,
+  ...ofStudies,
 
   async "the core runs random scenarios"({ open, cases, save }) {
     const page = await open();
@@ -323,7 +325,7 @@ export const checks = {
 
   async "axe finds nothing serious"({ open, folder }) {
     for (const room of roomsOf(folder)) {
-      const page = await room(open, "", { colorScheme: "light" });
+      const page = await room(open, undefined, { colorScheme: "light" });
       if (room !== queue) await page.locator(".chart svg").waitFor();
       if (room === attempt) await page.locator(".cm-content").waitFor();
       if (room === queue) await page.getByRole("button", { name: "Step", exact: true }).click();
