@@ -6,10 +6,11 @@ import { MachineRoom } from "../rooms/machine/room";
 import { QueueRoom } from "../rooms/queue";
 import { RecordsRoom } from "../rooms/records/room";
 import { TryRoom } from "../rooms/try";
+import { WhichRoom } from "../rooms/which/room";
 import { h } from "./dom";
 import { fragmentOf, placeOf } from "./fragment";
 
-const ROOMS = { queue: QueueRoom, try: TryRoom, array: ArrayRoom, records: RecordsRoom, [ROOM]: MachineRoom } as const;
+const ROOMS = { queue: QueueRoom, try: TryRoom, array: ArrayRoom, which: WhichRoom, records: RecordsRoom, [ROOM]: MachineRoom } as const;
 type Name = keyof typeof ROOMS;
 
 const isRoom = (name: string): name is Name => Object.hasOwn(ROOMS, name) && (name !== ROOM || here() !== undefined);

@@ -1,0 +1,169 @@
+// The candidates of a question, and their runs: what is known at once, then the load in each state, then the rebuilds with
+// the chances of loss that follow. Each part is told as soon as it is known.
+import type { Point } from "../core/answers";
+import { type Core, Problems } from "../core/client";
+import { type Asked, type Candidate, isRedundant, knowsFailures } from "./candidate";
+import { figuresOf } from "./figures";
+import { isKnown, isUndecided, judge } from "./judge";
+import { isRandom, type Load } from "./load";
+import { fastestHours, lossesOf, rebuildHours } from "./odds";
+import { type Extrapolated, extrapolated, FINE, nextWay, PART_S, type Precision, USUAL, type Way } from "./rebuild";
+import { COPIES, GROUPS, type Made, type State, rebuildText, stateText, writesText } from "./states";
+
+const PAIRED = "a member on this drive is one of two actuators and fails with the other one, and levels are compared for members that fail one by one";
+/** What a run of a state and one of a rebuild take of the progress. */
+const STATE_PART = 1;
+const REBUILD_PART = 6;
+
+export interface Watching {
+  /** Something more is known of a candidate. */
+  told(): void;
+  /** The share that is done, and what runs. */
+  progress(share: number, what: string): void;
+}
+
+/** Runs of scenarios, kept for the next question that has them. */
+export class Runs {
+  private readonly kept = new Map<string, Point>();
+
+  constructor(
+    readonly core: Core,
+    private readonly most = 600,
+  ) {}
+
+  has(text: string): boolean {
+    return this.kept.has(text);
+  }
+
+  /** The one point of a scenario. Throws Problems, and Error for a run that failed. */
+  async point(text: string, progress: (share: number) => void = () => {}): Promise<Point> {
+    const known = this.kept.get(text);
+    if (known !== undefined) return known;
+    const { points, failures } = await this.core.run({ text, origin: "which-array.toml" }, { progress: (done, of) => progress(done / of) });
+    const [point] = points;
+    if (point === undefined) throw new Error((JSON.parse(failures[0] ?? "{}") as { message?: string }).message ?? "the run has no result");
+    this.kept.set(text, point);
+    const [oldest] = this.kept.keys();
+    if (this.kept.size > this.most && oldest !== undefined) this.kept.delete(oldest);
+    return point;
+  }
+}
+
+/** Each level with each number of drives, with what is known without a run of its load. Throws Problems. */
+export async function candidatesOf(core: Core, asked: Asked, levels: readonly string[], members: readonly number[]): Promise<Candidate[]> {
+  const found: Candidate[] = [];
+  for (const count of members) for (const level of levels) found.push(await candidateOf(core, asked, { drive: asked.drive.name, level, members: count }));
+  return found;
+}
+
+async function candidateOf(core: Core, asked: Asked, made: Made): Promise<Candidate> {
+  const { lacks, bears } = await core.tolerance(made.level, made.members, COPIES, GROUPS);
+  const one: Candidate = {
+    made,
+    reason: asked.drive.is_paired ? PAIRED : lacks === undefined ? undefined : `needs ${lacks}`,
+    bears: bears ?? { worst: 0, best: 0 },
+    capacity_bytes: 0,
+    record_bytes: undefined,
+    cost: (made.members + asked.spares) * asked.price,
+    states: {},
+    rebuild: undefined,
+    losses: undefined,
+    is_bound: true,
+    failings: [],
+    is_judged: false,
+  };
+  if (one.reason === undefined) await layOut(core, one, asked);
+  judge(one, asked);
+  one.is_judged = one.reason !== undefined;
+  return one;
+}
+
+/** Its capacity, and the least chance of loss that it can have. */
+async function layOut(core: Core, one: Candidate, asked: Asked): Promise<void> {
+  try {
+    const target = await core.target({ text: stateText(one.made, asked.load, "healthy", asked.seed), origin: "which-array.toml" });
+    one.capacity_bytes = target.capacity_bytes;
+    one.record_bytes = target.in_force?.array?.record_bytes;
+  } catch (error) {
+    // What is wrong with the load is wrong for all of them.
+    if (!(error instanceof Problems) || error.list.some(({ text }) => !text.includes("target") && !text.includes("level"))) throw error;
+    one.reason = error.list[0]?.message ?? "it cannot be";
+    return;
+  }
+  if (knowsFailures(asked)) one.losses = await lossesOf(core, one, asked, isRedundant(one) ? fastestHours(one, asked) : undefined);
+  one.is_bound = isRedundant(one);
+}
+
+const statesOf = (one: Candidate): State[] => (isRedundant(one) ? ["healthy", "degraded", "rebuilding"] : ["healthy"]);
+
+/** Runs everything that is not known. Throws Stopped. */
+export async function evaluate(runs: Runs, candidates: readonly Candidate[], asked: Asked, watching: Watching): Promise<void> {
+  const possible = candidates.filter(({ reason }) => reason === undefined);
+  const sum = possible.reduce((all, one) => all + statesOf(one).length * STATE_PART + (isRedundant(one) ? REBUILD_PART : 0), 0);
+  let done = 0;
+  const within = (size: number, what: string) => {
+    const from = done;
+    done += size;
+    return (share: number) => watching.progress((from + size * Math.min(share, 1)) / sum, what);
+  };
+  for (const state of ["healthy", "degraded", "rebuilding"] as const) {
+    for (const one of possible.filter((candidate) => statesOf(candidate).includes(state))) {
+      one.states[state] = await stateOf(runs, one.made, asked.load, state, asked.seed, within(STATE_PART, `${one.made.level} of ${one.made.members}, ${state}`));
+      judge(one, asked);
+      watching.told();
+    }
+  }
+  for (const one of possible) {
+    const progress = within(isRedundant(one) ? REBUILD_PART : 0, `${one.made.level} of ${one.made.members}, its rebuild`);
+    if (isRedundant(one)) await rebuilt(runs, one, asked, USUAL, progress);
+    if (isUndecided(one, asked.limits)) await rebuilt(runs, one, asked, FINE, progress);
+    judge(one, asked);
+    one.is_judged = isKnown(one, asked);
+    watching.told();
+  }
+}
+
+/** A level under the load in a state. */
+export async function stateOf(runs: Runs, made: Made, load: Load, state: State, seed: number, progress: (share: number) => void = () => {}) {
+  const point = await runs.point(stateText(made, load, state, seed), progress);
+  return figuresOf(point, await runs.core.histograms([point.read.histogram, point.write.histogram]));
+}
+
+/** Its rebuild, and the chance of loss with it. */
+async function rebuilt(runs: Runs, one: Candidate, asked: Asked, precision: Precision, progress: (share: number) => void): Promise<void> {
+  one.rebuild = (await rebuildOf(runs, one, asked, precision, one.rebuild ?? undefined, progress)) ?? null;
+  const hours = rebuildHours(one);
+  // Where its duration is unknown, the least that it can be stays.
+  if (hours === undefined || !knowsFailures(asked)) return;
+  one.losses = await lossesOf(runs.core, one, asked, hours);
+  one.is_bound = false;
+}
+
+/** The rebuild under the load, in longer parts until it is known well enough; undefined where it has no result. */
+export async function rebuildOf(runs: Runs, one: Candidate, { load, seed }: Asked, precision: Precision, known: Extrapolated | undefined, progress: (share: number) => void): Promise<Extrapolated | undefined> {
+  let found = known;
+  let way: Way | undefined = known === undefined ? PART_S : nextWay(known, precision);
+  const records = one.record_bytes && isRandom(load) ? one.capacity_bytes / one.record_bytes : undefined;
+  while (way !== undefined) {
+    const point = await runs.point(rebuildText(one.made, load, way, seed), progress);
+    const again = extrapolated([point], records, load.rate);
+    // Longer parts that have no result leave the shorter ones.
+    if (again === undefined) return found;
+    [found, way] = [again, nextWay(again, precision)];
+  }
+  return found;
+}
+
+const EARLY_SHARE = 0.8;
+
+/** Whether writes to a level are answered before they are on the media: asked of the model, with and without FUA. */
+export async function isEarly(runs: Runs, made: Made): Promise<boolean> {
+  const mean = async (isForced: boolean) => (await runs.point(writesText(made, isForced))).latency_ns.mean;
+  try {
+    const [cached, forced] = [await mean(false), await mean(true)];
+    return cached !== null && forced !== null && cached < EARLY_SHARE * forced;
+  } catch (error) {
+    if (error instanceof Problems) return false;
+    throw error;
+  }
+}
