@@ -152,7 +152,9 @@ fn mapped(asked: &stripes::Asked, plan: &Plan) -> Answer {
 }
 
 fn target(plan: &Plan) -> Answer {
-    let Some(point) = plan.points.first() else { return Answer::Error("this scenario has no point".to_owned()) };
+    let Some(point) = plan.points.first() else {
+        return Answer::Error("this scenario has no point".to_owned());
+    };
     let capacity = Target::new(&point.setup.target, point.setup.seed).capacity().bytes().get();
     Answer::Ok(json!({ "capacity_bytes": capacity, "in_force": point.in_force }))
 }

@@ -64,7 +64,8 @@ pub fn losses(keys: Map<String, Json>, progress: &(dyn Fn(f64) + Sync)) -> Resul
         let mut over: Option<Ends> = None;
         for end in &found.ends {
             let year = solved(Some(end))?.loss_in_a_year;
-            let whole = over.unwrap_or(Ends { low: outcome.loss_in_a_year.low, high: outcome.loss_in_a_year.high });
+            let whole =
+                over.unwrap_or(Ends { low: outcome.loss_in_a_year.low, high: outcome.loss_in_a_year.high });
             over = Some(Ends { low: whole.low.min(year.low), high: whole.high.max(year.high) });
         }
         Ok(Losses { outcome, loss_in_a_year_over_failures: over })

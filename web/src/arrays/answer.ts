@@ -1,4 +1,5 @@
-// The answer in lines, in the words of `drivelab plan` (python/drivelab/arrays/plan/answer.py, turns.py and ranges.py).
+// The answer in lines, in the words of `drivelab plan` (python/drivelab/arrays/plan/answer.py, turns.py and ranges.py), but for
+// the options that it names: a page has fields.
 import { type Asked, type Candidate, chanceText, grouped, holds, knowsFailures, latencyName, lossPercent, lossSpan, milliseconds, money, nameOf, terabytes } from "./candidate";
 import { assumedText } from "./drive";
 import type { Figures } from "./figures";
@@ -15,7 +16,7 @@ const CHANGES_MAX = 4;
 const NS_PER_HOUR = 3600e9;
 /** Python's default life of an array. */
 const LIFE = "5 years";
-export const VOLATILE = "writes end in volatile caches (--sync: on the media)";
+const VOLATILE = "writes end in volatile caches";
 
 const counted = (count: number, noun: string) => `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
 /** A share in percent with a digit behind the point. */
@@ -82,7 +83,7 @@ function survives(one: Candidate, asked: Asked): string {
   const parts = [bears === 0 ? "the failure of no drive" : `the failure of any ${NUMBERS[bears] ?? bears}`];
   const rebuild = rebuildText(one);
   if (rebuild) parts.push(`rebuilt in ${rebuild} beside this load`);
-  if (one.losses === undefined || !knowsFailures(asked)) return [...parts, "chance of loss unknown: nothing says how often a drive fails (--afr)"].join("; ");
+  if (one.losses === undefined || !knowsFailures(asked)) return [...parts, "chance of loss unknown: nothing says how often a drive fails"].join("; ");
   const [low, high] = lossSpan(one.losses);
   const span = low === high ? "exact" : `${general(low, 3)} to ${general(high, 3)} %`;
   return [...parts, `data lost within a year with a chance of ${chanceText(one.losses.loss_in_a_year)} % (${span}), ${chanceText(one.losses.loss_in_life)} % in ${LIFE}`].join("; ");

@@ -30,6 +30,8 @@ export interface Candidate {
   losses: Losses | undefined;
   /** Whether the losses are a bound: those of the fastest rebuild that there could be. */
   is_bound: boolean;
+  /** Why runs of it have no result. */
+  troubles: string[];
   failings: Failing[];
   /** Whether everything that was asked is known of it. */
   is_judged: boolean;
@@ -63,7 +65,8 @@ export interface Asked {
 }
 
 export const knowsFailures = ({ failures }: Asked): boolean => "afr" in failures || "mttf" in failures;
-export const isRedundant = ({ made }: Candidate): boolean => made.level !== "jbod" && made.level !== "raid0";
+/** Whether a member can be missing, and rebuilt. */
+export const isRedundant = ({ bears }: Candidate): boolean => bears.worst > 0;
 export const holds = (one: Candidate): boolean => one.is_judged && one.reason === undefined && one.failings.length === 0;
 export const arrayName = ({ made }: Candidate): string => `${made.level} of ${made.members}`;
 export const nameOf = (one: Candidate): string => `${arrayName(one)} x ${one.made.drive}`;
@@ -71,10 +74,10 @@ export const nameOf = (one: Candidate): string => `${arrayName(one)} x ${one.mad
 /** Names of latencies have a point where the record has an underscore. */
 export const latencyName = (name: string): string => name.replace("_", ".");
 
-/** Digits as `,.4g` of Python prints them. */
+/** So many digits, and all of those before the point. */
 export function grouped(value: number, digits: number): string {
   const text = general(value, digits);
-  if (text.includes("e")) return text;
+  if (text.includes("e")) return value >= 1 && value < 1e15 ? Math.round(value).toLocaleString("en-US") : text;
   const [whole, rest] = text.split(".") as [string, string | undefined];
   return whole.replace(/\B(?=(\d{3})+$)/g, ",") + (rest === undefined ? "" : `.${rest}`);
 }

@@ -20,7 +20,7 @@ const SCSI: Assumed = { rate: "1e-15/bit", because: "SCSI drives of 7 200 rpm" }
 const FLASH: Assumed = { rate: "1e-15/bit", because: "flash drives for clients" };
 const DESKTOP: Assumed = { rate: "1e-14/bit", because: "desktop drives" };
 
-export const assumedText = ({ rate, because }: Assumed): string => `unreadable sectors ${rate}, by data sheets of ${because} (--ure)`;
+export const assumedText = ({ rate, because }: Assumed): string => `unreadable sectors ${rate}, by data sheets of ${because}`;
 
 export interface Drive {
   name: string;

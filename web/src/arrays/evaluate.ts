@@ -2,9 +2,9 @@
 // the chances of loss that follow. Each part is told as soon as it is known.
 import type { Point } from "../core/answers";
 import { type Core, Problems } from "../core/client";
-import { type Asked, type Candidate, isRedundant, knowsFailures } from "./candidate";
+import { arrayName, type Asked, type Candidate, isRedundant, knowsFailures } from "./candidate";
 import { figuresOf } from "./figures";
-import { isKnown, isUndecided, judge } from "./judge";
+import { isUndecided, judge } from "./judge";
 import { isRandom, type Load } from "./load";
 import { fastestHours, lossesOf, rebuildHours } from "./odds";
 import { type Extrapolated, extrapolated, FINE, nextWay, PART_S, type Precision, USUAL, type Way } from "./rebuild";
@@ -22,6 +22,9 @@ export interface Watching {
   progress(share: number, what: string): void;
 }
 
+/** Why a run has no result, in the words of the core. */
+export class RunFailed extends Error {}
+
 /** Runs of scenarios, kept for the next question that has them. */
 export class Runs {
   private readonly kept = new Map<string, Point>();
@@ -35,13 +38,13 @@ export class Runs {
     return this.kept.has(text);
   }
 
-  /** The one point of a scenario. Throws Problems, and Error for a run that failed. */
+  /** The one point of a scenario. Throws Problems and RunFailed. */
   async point(text: string, progress: (share: number) => void = () => {}): Promise<Point> {
     const known = this.kept.get(text);
     if (known !== undefined) return known;
     const { points, failures } = await this.core.run({ text, origin: "which-array.toml" }, { progress: (done, of) => progress(done / of) });
     const [point] = points;
-    if (point === undefined) throw new Error((JSON.parse(failures[0] ?? "{}") as { message?: string }).message ?? "the run has no result");
+    if (point === undefined) throw new RunFailed((JSON.parse(failures[0] ?? "{}") as { message?: string }).message ?? "the run has no result");
     this.kept.set(text, point);
     const [oldest] = this.kept.keys();
     if (this.kept.size > this.most && oldest !== undefined) this.kept.delete(oldest);
@@ -69,6 +72,7 @@ async function candidateOf(core: Core, asked: Asked, made: Made): Promise<Candid
     rebuild: undefined,
     losses: undefined,
     is_bound: true,
+    troubles: [],
     failings: [],
     is_judged: false,
   };
@@ -108,18 +112,37 @@ export async function evaluate(runs: Runs, candidates: readonly Candidate[], ask
   };
   for (const state of ["healthy", "degraded", "rebuilding"] as const) {
     for (const one of possible.filter((candidate) => statesOf(candidate).includes(state))) {
-      one.states[state] = await stateOf(runs, one.made, asked.load, state, asked.seed, within(STATE_PART, `${one.made.level} of ${one.made.members}, ${state}`));
+      const progress = within(STATE_PART, `${arrayName(one)}, ${state}`);
+      await tried(one, async () => {
+        one.states[state] = await stateOf(runs, one.made, asked.load, state, asked.seed, progress);
+      });
       judge(one, asked);
       watching.told();
     }
   }
   for (const one of possible) {
-    const progress = within(isRedundant(one) ? REBUILD_PART : 0, `${one.made.level} of ${one.made.members}, its rebuild`);
-    if (isRedundant(one)) await rebuilt(runs, one, asked, USUAL, progress);
-    if (isUndecided(one, asked.limits)) await rebuilt(runs, one, asked, FINE, progress);
+    const progress = within(isRedundant(one) ? REBUILD_PART : 0, `${arrayName(one)}, its rebuild`);
+    // If queues already grow without bound, a rebuild tells nothing.
+    if (isRedundant(one) && one.failings.every(({ limit }) => limit !== "load")) {
+      await tried(one, async () => {
+        await rebuilt(runs, one, asked, USUAL, progress);
+        if (isUndecided(one, asked.limits)) await rebuilt(runs, one, asked, FINE, progress);
+      });
+    }
+    one.rebuild ??= null;
+    one.is_judged = true;
     judge(one, asked);
-    one.is_judged = isKnown(one, asked);
     watching.told();
+  }
+}
+
+/** Does what may fail; why it failed is kept with the candidate. */
+async function tried(one: Candidate, act: () => Promise<void>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    if (!(error instanceof RunFailed)) throw error;
+    one.troubles.push(error.message);
   }
 }
 

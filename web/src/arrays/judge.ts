@@ -1,6 +1,6 @@
 // Which limits a candidate misses, and which of those that hold is the pick: the rules of python/drivelab/arrays/plan
 // (evaluate.py, choice.py).
-import { type Asked, type Candidate, type Failing, type Limits, chanceFigure, grouped, holds, isRedundant, knowsFailures, latencyName, lossPercent, lossSpan, milliseconds, terabytes } from "./candidate";
+import { type Asked, type Candidate, type Failing, type Limits, chanceFigure, grouped, holds, isRedundant, latencyName, lossPercent, lossSpan, milliseconds, terabytes } from "./candidate";
 import { isKeptUp } from "./load";
 import { rebuildHours } from "./odds";
 import { STATE_WORDS, type State } from "./states";
@@ -18,6 +18,7 @@ export function judge(one: Candidate, asked: Asked): void {
   if (one.capacity_bytes < limits.capacity_bytes) one.failings.push({ limit: "capacity", text: `holds ${terabytes(one.capacity_bytes)}` });
   for (const state of new Set<State>(["healthy", ...limits.states])) judgeState(one, asked, state);
   judgeRebuild(one);
+  for (const text of one.troubles) one.failings.push({ limit: "load", text });
   judgeLoss(one, asked);
 }
 
@@ -143,13 +144,4 @@ export function nearOf(one: Candidate, { limits }: Asked): string[] {
   }
   if (limits.loss_percent !== undefined && one.losses && lossSpan(one.losses)[1] > limits.loss_percent) near.push("chance of loss");
   return [...new Set(near)];
-}
-
-/** Whether everything that was asked is known. */
-export function isKnown(one: Candidate, asked: Asked): boolean {
-  if (one.reason !== undefined) return true;
-  const states: State[] = isRedundant(one) ? ["healthy", "degraded", "rebuilding"] : ["healthy"];
-  if (states.some((state) => one.states[state] === undefined)) return false;
-  if (isRedundant(one) && one.rebuild === undefined) return false;
-  return !knowsFailures(asked) || (one.losses !== undefined && (!one.is_bound || one.rebuild !== undefined));
 }

@@ -71,11 +71,7 @@ export function loadText(load: Load): string {
 }
 
 /** What is assumed of the arrivals; undefined where there is no rate. */
-export function arrivalsText(load: Load): string | undefined {
-  if (load.rate === undefined) return undefined;
-  const other = load.process === "poisson" ? "linear" : "poisson";
-  return `${ARRIVALS[load.process]} arrivals (--rate-process ${other}: ${ARRIVALS[other]})`;
-}
+export const arrivalsText = (load: Load): string | undefined => (load.rate === undefined ? undefined : `${ARRIVALS[load.process]} arrivals`);
 
 /** Whether an array with these figures kept up with the requested rate; undefined where there is none. */
 export function isKeptUp(load: Load, figures: Figures): boolean | undefined {

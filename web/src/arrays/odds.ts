@@ -4,7 +4,6 @@ import type { Core } from "../core/client";
 import { Refused, type Losses } from "../core/losses";
 import { general } from "../compare/numbers";
 import type { Asked, Candidate } from "./candidate";
-import { COPIES, GROUPS, hasCopies, hasGroups } from "./states";
 
 const NS_PER_HOUR = 3600e9;
 /** Nothing is rebuilt: the first failure is the loss. */
@@ -50,8 +49,6 @@ export function keysOf(one: Candidate, asked: Asked, rebuild: string | undefined
     ...(failures["afr"] === undefined ? {} : { afr: failures["afr"].split("(")[0] }),
     level: one.made.level,
     members: one.made.members,
-    ...(hasCopies(one.made) ? { copies: COPIES } : {}),
-    ...(hasGroups(one.made) ? { groups: GROUPS } : {}),
     capacity: `${drive.capacity_bytes}B`,
     rebuild: rebuild ?? NO_REBUILD,
     histories: HISTORIES,

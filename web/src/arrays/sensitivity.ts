@@ -3,12 +3,11 @@
 import type { Core } from "../core/client";
 import type { Losses } from "../core/losses";
 import { type Asked, type Candidate, holds, lossPercent, lossSpan, nameOf } from "./candidate";
-import { rebuildOf, type Runs } from "./evaluate";
+import { rebuildOf, RunFailed, type Runs, stateOf } from "./evaluate";
 import { before } from "./judge";
 import { isKeptUp, loadText, scaled } from "./load";
 import { isLaw, lossesAt, lossesOf, rebuildHours, times } from "./odds";
 import { USUAL } from "./rebuild";
-import { stateOf } from "./evaluate";
 
 export const LOW = 0.5;
 export const HIGH = 2;
@@ -17,6 +16,8 @@ export const FAR = 16;
 const STEPS = 7;
 /** The number of other candidates that are considered. */
 const RIVALS = 4;
+/** Why the pick turns where its chance of loss rises. */
+const OVER = "over the limit of losses";
 
 const NAMES: Record<string, string> = {
   afr: "annual failure rate",
@@ -71,14 +72,15 @@ export interface Assumption {
 /** Whether half or twice of it changes the chance by more than the intervals. */
 export const isTold = ({ low, high }: Assumption): boolean => [low, high].some((one) => one?.is_told === true);
 
-/** Default assumptions in force: name and value, with the option that sets it. */
+/** Default assumptions in force: name and value. */
 export function leftOut({ failures }: Asked): [string, string][] {
-  return LEFT_OUT.filter(([, , key]) => failures[key] === undefined).map(([name, value, key]) => [name, `${value} (--${key.replace("_", "-")})`]);
+  return LEFT_OUT.filter(([, , key]) => failures[key] === undefined).map(([name, value]) => [name, value]);
 }
 
 /** All assumptions on failures, those with the largest effect first. */
 export async function assumptionsOf(core: Core, one: Candidate, candidates: readonly Candidate[], asked: Asked): Promise<Assumption[]> {
-  const given: Record<string, string> = { ...asked.failures, rebuild: rebuildHours(one) ?? "1h" };
+  const hours = rebuildHours(one);
+  const given: Record<string, string> = { ...asked.failures, ...(hours === undefined ? {} : { rebuild: hours }) };
   const found: Assumption[] = [];
   for (const [key, text] of Object.entries(given)) {
     if (NAMES[key] === undefined || (key === "ure" && text.trim().toLowerCase() === "none")) continue;
@@ -146,9 +148,9 @@ class Search {
     const own = one.losses === undefined ? 0 : lossPercent(one.losses);
     const others = this.candidates.filter((other) => holds(other) && other !== one && other.losses !== undefined && rebuildHours(other) !== undefined && lossPercent(other.losses) < own).sort(before);
     for (const other of others.slice(0, RIVALS)) {
-      if (((await this.loss(other, factor)) ?? Number.POSITIVE_INFINITY) <= this.limit) return { factor, why: "over --max-loss", then: nameOf(other) };
+      if (((await this.loss(other, factor)) ?? Number.POSITIVE_INFINITY) <= this.limit) return { factor, why: OVER, then: nameOf(other) };
     }
-    return { factor, why: "over --max-loss", then: undefined };
+    return { factor, why: OVER, then: undefined };
   }
 
   /** The factor beyond which a cheaper candidate meets the limit. */
@@ -197,10 +199,15 @@ function variedOf(again: Losses, now: Losses): Varied {
 }
 
 async function lossesUnder(runs: Runs, one: Candidate, asked: Asked, progress: (share: number) => void): Promise<Losses | undefined> {
-  const healthy = await stateOf(runs, one.made, asked.load, "healthy", asked.seed);
-  // If queues already grow without bound, a rebuild tells nothing.
-  if (isKeptUp(asked.load, healthy) === false) return undefined;
-  const again: Candidate = { ...one, rebuild: await rebuildOf(runs, one, asked, USUAL, undefined, progress) };
-  const hours = rebuildHours(again);
-  return hours === undefined ? undefined : lossesOf(runs.core, again, asked, hours);
+  try {
+    const healthy = await stateOf(runs, one.made, asked.load, "healthy", asked.seed);
+    // If queues already grow without bound, a rebuild tells nothing.
+    if (isKeptUp(asked.load, healthy) === false) return undefined;
+    const again: Candidate = { ...one, rebuild: await rebuildOf(runs, one, asked, USUAL, undefined, progress) };
+    const hours = rebuildHours(again);
+    return hours === undefined ? undefined : await lossesOf(runs.core, again, asked, hours);
+  } catch (error) {
+    if (error instanceof RunFailed) return undefined;
+    throw error;
+  }
 }

@@ -14,11 +14,9 @@ export const STATES: Record<State, readonly string[]> = {
 };
 export const STATE_WORDS: Record<State, string> = { healthy: "healthy", degraded: "with a drive missing", rebuilding: "while it is rebuilt" };
 
-/** Copies in raid01 and raid10, and groups in raid30, raid50 and raid60. */
+/** As many copies and groups as a level has that says nothing of them, where it has any. */
 export const COPIES = 2;
 export const GROUPS = 2;
-const COPIED = new Set(["raid01", "raid10"]);
-const GROUPED = new Set(["raid30", "raid50", "raid60"]);
 
 /** A level over some members of one drive. */
 export interface Made {
@@ -26,9 +24,6 @@ export interface Made {
   level: string;
   members: number;
 }
-
-export const hasCopies = ({ level }: Made): boolean => COPIED.has(level);
-export const hasGroups = ({ level }: Made): boolean => GROUPED.has(level);
 
 function scenario(made: Made, seed: number, state: State, workload: readonly string[], run: readonly string[]): string {
   const lines = [
@@ -40,8 +35,6 @@ function scenario(made: Made, seed: number, state: State, workload: readonly str
     "[target.array]",
     `level = ${quoted(made.level)}`,
     `members = ${made.members}`,
-    ...(hasCopies(made) ? [`copies = ${COPIES}`] : []),
-    ...(hasGroups(made) ? [`groups = ${GROUPS}`] : []),
     ...STATES[state],
     "",
     "[workload]",

@@ -20,7 +20,9 @@ import { Tornado } from "./tornado";
 /** The share of the progress that the candidates take; the rest is the load's bar in the tornado. */
 const CANDIDATES_SHARE = 0.85;
 const KNOWN_BY_OTHERS =
-  "This room compares arrays of one kind of drive. Several kinds of drives, controllers, budgets, the price of power, recorded traces and layouts such as raid10:far are for drivelab plan; there the load is varied further, to find where the pick turns. Read sizes by depth are for drivelab compare-levels --full; other laws of failures and repairs for drivelab durability.";
+  "This room compares arrays of one kind of drive. In a terminal, drivelab plan also compares several kinds of drives and controllers, takes a budget, the price of power, a recorded trace and layouts such as raid10:far, and leaves out what closed forms exclude. drivelab compare-levels --full has other loads and depths, and the rebuild of an idle array. drivelab durability has further causes of loss: latent defects, attended hours, a wrong drive that is pulled, outages.";
+
+const chance = ({ losses }: Candidate) => (losses === undefined ? Number.POSITIVE_INFINITY : lossPercent(losses));
 
 const region = (name: string) => h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": name });
 
@@ -75,7 +77,7 @@ export class WhichRoom {
     this.rests.append(h("h3", {}, "What the chance of loss rests on"), this.choice, this.tornado.element, this.depends);
     this.element.append(
       h("h2", { id: "which-title" }, "Which array"),
-      h("p", {}, "Levels side by side under your load: what each gives healthy, with a drive missing and while it is rebuilt, how likely it loses data and why, and the cheapest that meets your need. Every field that you leave as it is, is an assumption."),
+      h("p", {}, "Levels side by side under your load: what each gives healthy, with a drive missing and while it is rebuilt, how likely it loses data and why, and the cheapest that meets your need. What stands in the fields at first is assumed: change what you know better."),
       h("div", { class: "player" }, this.start, this.halt, this.bar),
       this.status,
       this.problems,
@@ -201,7 +203,7 @@ export class WhichRoom {
   /** The array that is chosen, else the pick, else the one that loses data least. */
   private subjectOf(): Candidate | undefined {
     const known = this.apart();
-    const least = [...known].sort((one, other) => lossPercent(one.losses!) - lossPercent(other.losses!))[0];
+    const least = [...known].sort((one, other) => chance(one) - chance(other))[0];
     return known.find((one) => arrayName(one) === this.subject) ?? this.pick ?? least;
   }
 

@@ -23,7 +23,7 @@ export function levelsTable(candidates: readonly Candidate[], pick: Candidate | 
   return h(
     "table",
     { class: "wrapped which" },
-    h("caption", {}, `Levels of ${asked.drive.name} side by side. … is not known yet; ≥ is a chance with the fastest rebuild that there could be.`),
+    h("caption", {}, `Levels of ${asked.drive.name} side by side. … is not known yet; ≥ is a chance with the fastest rebuild that there could be. The chance in a year is split by the causes of losses within five years.`),
     h("thead", {}, h("tr", {}, ...heads.map((name) => h("th", { scope: "col" }, name)))),
     h("tbody", {}, ...ordered.map(row)),
   );
@@ -33,7 +33,7 @@ function cellsOf(one: Candidate, asked: Asked, names: readonly string[]): string
   const healthy = one.states.healthy;
   const ms = (name: string) => {
     const value = healthy?.latency_ns[name as "p99"];
-    return healthy === undefined ? OPEN : value === null || value === undefined ? NONE : general(value / 1e6, 3);
+    return healthy === undefined ? OPEN : value === null || value === undefined ? NONE : grouped(value / 1e6, 3);
   };
   const { worst, best } = one.bears;
   return [
@@ -56,7 +56,7 @@ function stateCell(one: Candidate, figures: Figures | undefined, names: readonly
   if (load.rate === undefined) return grouped(figures.iops, 4);
   const name = names[names.length - 1] as string;
   const value = figures.latency_ns[name as "p99"];
-  return `${latencyName(name)} ${value === null ? "unknown" : general(value / 1e6, 3)} ms`;
+  return `${latencyName(name)} ${value === null ? "unknown" : grouped(value / 1e6, 3)} ms`;
 }
 
 function lossCells(one: Candidate, asked: Asked): string[] {
@@ -78,7 +78,7 @@ export function assumptionsTable(assumptions: readonly Assumption[], leftOut: re
   ];
   return h(
     "table",
-    { class: "left" },
+    { class: "wrapped assumptions" },
     h("caption", {}, `What the chance of loss of ${name} depends on`),
     h("thead", {}, h("tr", {}, ...heads.map((text) => h("th", { scope: "col" }, text)))),
     h("tbody", {}, ...rows.map(([first, ...rest]) => h("tr", {}, h("th", { scope: "row" }, first as string), ...rest.map((text) => h("td", {}, text))))),
