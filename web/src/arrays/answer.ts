@@ -142,9 +142,19 @@ export function notesOf(pick: Candidate | undefined, candidates: readonly Candid
   const left = leftOut(asked);
   if (knowsFailures(asked) && left.length > 0) told.push(`assumed for the chance of loss: ${left.map(([name, value]) => `${name} ${value}`).join(", ")}`);
   if (assumptions[0] && isTold(assumptions[0])) told.push(`the chance of loss depends most on: ${assumptions[0].name}`);
+  const range = rangeNote(pick);
+  if (range) told.push(range);
   const unresolved = assumptions.filter((one) => one.high !== undefined && !isTold(one)).map(({ name }) => name);
   if (unresolved.length > 0) told.push(`~: half and twice of ${unresolved.join(", ")} change the chance by less than its interval shows`);
   return told;
+}
+
+/** How far the rates of drives that nobody measured may lie from the prediction. */
+function rangeNote(pick: Candidate | undefined): string | undefined {
+  const { iops, iops_low: low, iops_high: high } = pick?.states.healthy ?? { iops: 0 };
+  if (low === undefined || high === undefined || iops === 0) return undefined;
+  const signed = (value: number) => `${value < 0 ? "" : "+"}${(100 * value).toFixed(0)}%`;
+  return `IOPS range: ${signed(low / iops - 1)} to ${signed(high / iops - 1)} at most, for seeks, what the queue gains, or how many writes a cache holds were not measured on these drives; the intervals tell of chance alone`;
 }
 
 /** Whether the pick turns within the ranges of drives that nobody measured. */

@@ -55,8 +55,9 @@ export function keysOf(one: Candidate, asked: Asked, rebuild: string | undefined
   };
 }
 
-export async function lossesOf(core: Core, one: Candidate, asked: Asked, rebuild: string | undefined): Promise<Losses | undefined> {
-  return (await core.losses(keysOf(one, asked, rebuild)))[0];
+/** `isVaried` where only the effect of something that is varied is told. */
+export async function lossesOf(core: Core, one: Candidate, asked: Asked, rebuild: string | undefined, isVaried = false): Promise<Losses | undefined> {
+  return (await core.losses({ ...keysOf(one, asked, rebuild), ...(isVaried ? VARIED : {}) }))[0];
 }
 
 /** The losses with one key multiplied; undefined where its value cannot be. */

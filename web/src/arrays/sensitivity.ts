@@ -78,11 +78,13 @@ export function leftOut({ failures }: Asked): [string, string][] {
 }
 
 /** All assumptions on failures, those with the largest effect first. */
-export async function assumptionsOf(core: Core, one: Candidate, candidates: readonly Candidate[], asked: Asked): Promise<Assumption[]> {
+export async function assumptionsOf(core: Core, one: Candidate, candidates: readonly Candidate[], asked: Asked, progress: (share: number) => void): Promise<Assumption[]> {
   const hours = rebuildHours(one);
   const given: Record<string, string> = { ...asked.failures, ...(hours === undefined ? {} : { rebuild: hours }) };
   const found: Assumption[] = [];
-  for (const [key, text] of Object.entries(given)) {
+  const entries = Object.entries(given);
+  for (const [at, [key, text]] of entries.entries()) {
+    progress(at / entries.length);
     if (NAMES[key] === undefined || (key === "ure" && text.trim().toLowerCase() === "none")) continue;
     found.push(await ofFailures(core, key, text, one, candidates, asked));
   }
@@ -205,7 +207,7 @@ async function lossesUnder(runs: Runs, one: Candidate, asked: Asked, progress: (
     if (isKeptUp(asked.load, healthy) === false) return undefined;
     const again: Candidate = { ...one, rebuild: await rebuildOf(runs, one, asked, USUAL, undefined, progress) };
     const hours = rebuildHours(again);
-    return hours === undefined ? undefined : await lossesOf(runs.core, again, asked, hours);
+    return hours === undefined ? undefined : await lossesOf(runs.core, again, asked, hours, true);
   } catch (error) {
     if (error instanceof RunFailed) return undefined;
     throw error;

@@ -50,7 +50,7 @@ export const checks = {
   },
 
   async "a load without a rate is compared by IOPS and their ranges"({ open, save }) {
-    const page = await which(open, "?drive=wd-4tb-7200&levels=raid10,raid0,raid60&members=4&capacity=4&ask=depth&depth=8&rw=randread&most=0&iops=150&states=healthy,degraded&life=mttf&mttf=500000h&replacement=1d&scrub=1w&ure=1e-14/bit&loss=1&seed=3");
+    const page = await which(open, "?drive=wd-4tb-7200&levels=raid10,raid0,raid60&members=4&capacity=4&ask=depth&depth=8&rw=randread&most=0&iops=150&states=healthy,degraded&life=mttf&mttf=500000h&replacement=1d&detection=4h&ure=1e-14/bit&loss=1&seed=3");
     save("which-depth.json", { lines: await lines(page), ...(await taken(page)) });
     assert.match(await page.locator(".which tbody").innerText(), /raid60 of 4[\s\S]*needs 4 members or more in each of 2 groups/);
   },

@@ -17,10 +17,11 @@ import { takeBar } from "./take";
 import { assumptionsTable, levelsTable } from "./tables";
 import { Tornado } from "./tornado";
 
-/** The share of the progress that the candidates take; the rest is the load's bar in the tornado. */
-const CANDIDATES_SHARE = 0.85;
+/** The shares of the progress: the candidates, what their losses rest on; the rest is the load's bar in the tornado. */
+const CANDIDATES_SHARE = 0.75;
+const FAILURES_SHARE = 0.1;
 const KNOWN_BY_OTHERS =
-  "This room compares arrays of one kind of drive. In a terminal, drivelab plan also compares several kinds of drives and controllers, takes a budget, the price of power, a recorded trace and layouts such as raid10:far, and leaves out what closed forms exclude. drivelab compare-levels --full has other loads and depths, and the rebuild of an idle array. drivelab durability has further causes of loss: latent defects, attended hours, a wrong drive that is pulled, outages.";
+  "This room compares arrays of one kind of drive. In a terminal, drivelab plan also compares several kinds of drives and controllers, takes a budget, the price of power, a recorded trace and layouts such as raid10:far, and says from which load on another array is the pick. drivelab compare-levels --full has other loads and depths, and the rebuild of an idle array. drivelab durability has further causes of loss: latent defects, attended hours, a wrong drive that is pulled, outages.";
 
 const chance = ({ losses }: Candidate) => (losses === undefined ? Number.POSITIVE_INFINITY : lossPercent(losses));
 
@@ -193,9 +194,11 @@ export class WhichRoom {
     const { asked } = this;
     const subject = this.subjectOf();
     if (asked === undefined || subject === undefined) return;
-    this.assumptions = await assumptionsOf(this.core, subject, this.candidates, asked);
+    const went = (from: number, size: number, what: string) => (share: number) => this.went(wish, from + size * share, `${arrayName(subject)}, ${what}`);
+    this.assumptions = await assumptionsOf(this.core, subject, this.candidates, asked, went(CANDIDATES_SHARE, FAILURES_SHARE, "what its chance of loss rests on"));
     this.show();
-    const load = await ofLoad(this.runs, subject, asked, (share) => this.went(wish, CANDIDATES_SHARE + (1 - CANDIDATES_SHARE) * share, `${arrayName(subject)}, half and twice the load`));
+    const from = CANDIDATES_SHARE + FAILURES_SHARE;
+    const load = await ofLoad(this.runs, subject, asked, went(from, 1 - from, "half and twice the load"));
     if (load) this.assumptions = sorted([load, ...this.assumptions]);
     this.show();
   }
@@ -242,7 +245,7 @@ export class WhichRoom {
       ...(pick && (isOfPick ? assumptions.length > 0 : true) ? [changesLine(pick, candidates, isOfPick ? assumptions : [], asked)] : []),
     ];
     const members = pick?.made.members ?? membersOf(this.setting)?.[0] ?? 4;
-    const durability = durabilityCommand(this.setting, members);
+    const durability = durabilityCommand(this.setting, members, candidates.filter((one) => one.reason === undefined && one.made.members === members).map(({ made }) => made.level));
     return { asked, candidates, pick, assumptions, lines, notes: notesOf(pick, candidates, isOfPick ? assumptions : [], asked), commands: [planCommand(this.setting), compareCommand(this.setting, members), ...(durability ? [durability] : [])] };
   }
 }

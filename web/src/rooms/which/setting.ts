@@ -177,7 +177,7 @@ export function askedOf(setting: Setting, drive: Drive): Asked {
   const knows = Object.keys(given).length > 0;
   // In the order of the keys of the command, which decides between assumptions of equal effect.
   const failures = knows && isAssumed ? { ...given, ure: drive.assumed.rate } : given;
-  return { drive, load: loadOf(setting), failures, is_ure_assumed: isAssumed, limits: limitsOf(setting), spares: setting.spares, price: setting.price, currency: setting.currency, seed: setting.seed };
+  return { drive, load: loadOf(setting), failures, is_ure_assumed: isAssumed, limits: limitsOf(setting), spares: knows ? setting.spares : 0, price: setting.price, currency: setting.currency, seed: setting.seed };
 }
 
 /** A word that a shell leaves alone. */
@@ -205,7 +205,6 @@ export function planCommand(setting: Setting): string {
     ...(setting.states !== "healthy" && isLimited ? [["states", setting.states] as const] : []),
     ...failureOptions(setting),
     ...seedOption(setting),
-    ["table", ""],
   ]);
 }
 
@@ -222,12 +221,13 @@ export function compareCommand(setting: Setting, members: number): string {
   ]);
 }
 
-/** The chances of loss alone, with the rebuild simulated under the load; undefined where nothing fails. */
-export function durabilityCommand(setting: Setting, members: number): string | undefined {
+/** The chances of loss alone, with the rebuild simulated under the load; undefined where nothing fails.
+ *  `levels` are those that so many drives make. */
+export function durabilityCommand(setting: Setting, members: number, levels: readonly string[]): string | undefined {
   const failures = failureOptions(setting);
-  if (failures.length === 0) return undefined;
+  if (failures.length === 0 || levels.length === 0) return undefined;
   return joined("durability", [
-    ["level", levelsOf(setting).join(",")],
+    ["level", levels.join(",")],
     ["members", String(members)],
     ["drive", setting.drive],
     ["rebuild", "simulated"],
