@@ -268,7 +268,9 @@ def test_the_array_that_the_page_picks_is_that_of_its_plan(seen: Seen, run, name
         # What closed forms exclude is not simulated there.
         is_simulated = expected["iops_healthy"] is not None or one["iops_healthy"] is None
         same = {**one, "out_for": expected["out_for"], "is_loss_a_bound": expected["is_loss_a_bound"]}
-        known = expected if is_simulated else {key: value for key, value in expected.items() if value is not None}
+        known = (
+            expected if is_simulated else {key: value for key, value in expected.items() if value is not None}
+        )
         assert differences(same, known) == {}
     assert [one["key"] for one in shown["assumptions"]] == [one["key"] for one in plan["assumptions"]]
     for one, expected in zip(shown["assumptions"], plan["assumptions"], strict=True):

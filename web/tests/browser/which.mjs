@@ -4,7 +4,7 @@ import { clipboard, download, tabTo } from "./doing.mjs";
 
 const SETTLED = { timeout: 120_000 };
 /** One array, which is known soon. */
-const QUICK = "?drive=wd-4tb-7200&levels=raid1&members=2&ask=depth&depth=1&capacity=4&most=0&ure=1e-15/bit";
+const QUICK = "?drive=wd-4tb-7200&levels=raid1&members=2&ask=depth&depth=1&capacity=3&most=0&ure=1e-15/bit";
 
 /** The pick, as soon as everything is known; "none" where nothing holds. */
 async function picked(page) {
@@ -36,21 +36,21 @@ async function taken(page) {
 
 export const checks = {
   async "levels are compared and an array is picked, by mouse"({ open, save }) {
-    const page = await open("#which?drive=seagate-exos-x24-24tb&levels=raid6&members=5&capacity=60&rate=150&most=70&spares=1&loss=0.1");
+    const page = await open("#which?drive=wd-4tb-7200&levels=raid6&members=4&capacity=4&rate=40&most=70&spares=1&loss=0.1");
     // What needs no run is there before the first run has ended.
     await page.locator(".which tbody tr").first().waitFor();
     assert.match(await page.locator(".which tbody").innerText(), /…[\s\S]*≥ /);
-    assert.equal(await picked(page), "raid6 of 5 x seagate-exos-x24-24tb");
+    assert.equal(await picked(page), "raid6 of 4 x wd-4tb-7200");
     await page.locator(".chart svg").waitFor();
     save("which-rate.json", { lines: await lines(page), ...(await taken(page)) });
     await page.getByLabel("Chance of loss in a year, %").fill("0.0001");
     await page.getByLabel("Chance of loss in a year, %").press("Enter");
     await page.getByText("nothing holds, of 1 candidate").waitFor();
-    assert.match((await lines(page))[1], /^the chance of loss binds: without it raid6 of 5 x seagate-exos-x24-24tb holds/);
+    assert.match((await lines(page))[1], /^the chance of loss binds: without it raid6 of 4 x wd-4tb-7200 holds/);
   },
 
   async "a load without a rate is compared by IOPS and their ranges"({ open, save }) {
-    const page = await which(open, "?drive=wd-4tb-7200&levels=raid10,raid0,raid60&members=4&capacity=4&ask=depth&depth=8&rw=randread&most=0&iops=150&states=healthy,degraded&life=mttf&mttf=500000h&replacement=1d&detection=4h&ure=1e-14/bit&loss=1&seed=3");
+    const page = await which(open, "?drive=wd-4tb-7200&levels=raid10,raid0,raid60&members=4&capacity=4&ask=depth&depth=8&rw=randread&most=0&iops=150&states=healthy,degraded&life=mttf&mttf=500000h&replacement=1d&detection=4h&ure=1e-14/bit&loss=3&seed=3");
     save("which-depth.json", { lines: await lines(page), ...(await taken(page)) });
     assert.match(await page.locator(".which tbody").innerText(), /raid60 of 4[\s\S]*needs 4 members or more in each of 2 groups/);
   },

@@ -23,6 +23,8 @@ const FAILURES_SHARE = 0.1;
 const KNOWN_BY_OTHERS =
   "This room compares arrays of one kind of drive. In a terminal, drivelab plan also compares several kinds of drives and controllers, takes a budget, the price of power, a recorded trace and layouts such as raid10:far, and says from which load on another array is the pick. drivelab compare-levels --full has other loads and depths, and the rebuild of an idle array. drivelab durability has further causes of loss: latent defects, attended hours, a wrong drive that is pulled, outages.";
 
+const OPEN = "Not all arrays are known yet.";
+
 const chance = ({ losses }: Candidate) => (losses === undefined ? Number.POSITIVE_INFINITY : lossPercent(losses));
 
 const region = (name: string) => h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": name });
@@ -218,7 +220,8 @@ export class WhichRoom {
     const { asked, candidates, pick, assumptions } = this;
     if (asked === undefined) return;
     const found = this.answered();
-    this.answer.replaceChildren(...(found?.lines ?? []).map((line, at) => h("li", at === 0 ? { class: "first" } : {}, line)));
+    const open = [OPEN, assumesLine(asked)].filter((line) => line !== undefined);
+    this.answer.replaceChildren(...(found?.lines ?? open).map((line, at) => h("li", at === 0 ? { class: "first" } : {}, line)));
     this.table.replaceChildren(levelsTable(candidates, pick, asked));
     this.notes.replaceChildren(...(found?.notes ?? []).map((note) => h("li", {}, note)));
     const subject = this.subjectOf();

@@ -9,12 +9,14 @@ export class Tornado {
   readonly element = h("figure", { class: "chart" });
   private readonly picture = h("div", {});
   private readonly caption = h("figcaption", { class: "soft" });
+  private readonly dark = matchMedia("(prefers-color-scheme: dark)");
   private drawn = "";
   private shown: [readonly Assumption[], number, number | undefined, string] | undefined;
 
   constructor() {
     this.element.append(this.caption, this.picture);
     new ResizeObserver(() => this.draw()).observe(this.element);
+    this.dark.addEventListener("change", () => this.draw());
   }
 
   clear(): void {
@@ -33,7 +35,7 @@ export class Tornado {
     if (this.shown === undefined || this.element.clientWidth === 0) return;
     const [assumptions, now, limit, name] = this.shown;
     const width = Math.max(150, Math.min(620, Math.floor(this.element.clientWidth * 0.55)));
-    const key = JSON.stringify([this.shown, width]);
+    const key = JSON.stringify([this.shown, width, this.dark.matches]);
     if (key === this.drawn) return;
     this.drawn = key;
     const spec = tornadoSpec(assumptions, now, limit, width);
@@ -42,7 +44,7 @@ export class Tornado {
     void addScript("charts.js").then(() => {
       const host = h("div", { role: "img", "aria-label": `What the chance of loss of ${name} depends on; the table below has the figures` });
       this.picture.replaceChildren(host);
-      return (globalThis as { drivelabCharts?: Charts }).drivelabCharts?.draw(host, spec, matchMedia("(prefers-color-scheme: dark)").matches);
+      return (globalThis as { drivelabCharts?: Charts }).drivelabCharts?.draw(host, spec, this.dark.matches);
     });
   }
 }
