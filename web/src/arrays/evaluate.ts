@@ -10,6 +10,7 @@ import { fastestHours, lossesOf, rebuildHours } from "./odds";
 import { type Extrapolated, extrapolated, FINE, nextWay, PART_S, type Precision, USUAL, type Way } from "./rebuild";
 import { COPIES, GROUPS, type Made, type State, rebuildText, stateText, writesText } from "./states";
 
+const ORIGIN = "which-array.toml";
 const PAIRED = "a member on this drive is one of two actuators and fails with the other one, and levels are compared for members that fail one by one";
 /** What a run of a state and one of a rebuild take of the progress. */
 const STATE_PART = 1;
@@ -42,7 +43,7 @@ export class Runs {
   async point(text: string, progress: (share: number) => void = () => {}): Promise<Point> {
     const known = this.kept.get(text);
     if (known !== undefined) return known;
-    const { points, failures } = await this.core.run({ text, origin: "which-array.toml" }, { progress: (done, of) => progress(done / of) });
+    const { points, failures } = await this.core.run({ text, origin: ORIGIN }, { progress: (done, of) => progress(done / of) });
     const [point] = points;
     if (point === undefined) throw new RunFailed((JSON.parse(failures[0] ?? "{}") as { message?: string }).message ?? "the run has no result");
     this.kept.set(text, point);
@@ -84,13 +85,15 @@ async function candidateOf(core: Core, asked: Asked, made: Made): Promise<Candid
 
 /** Its capacity, and the least chance of loss that it can have. */
 async function layOut(core: Core, one: Candidate, asked: Asked): Promise<void> {
+  const text = stateText(one.made, asked.load, "healthy", asked.seed);
   try {
-    const target = await core.target({ text: stateText(one.made, asked.load, "healthy", asked.seed), origin: "which-array.toml" });
+    const target = await core.target({ text, origin: ORIGIN });
     one.capacity_bytes = target.capacity_bytes;
     one.record_bytes = target.in_force?.array?.record_bytes;
   } catch (error) {
-    // What is wrong with the load is wrong for all of them.
-    if (!(error instanceof Problems) || error.list.some(({ text }) => !text.includes("target") && !text.includes("level"))) throw error;
+    // What is wrong with the load, below the target, is wrong for all of them.
+    const load = text.split("\n").indexOf("[workload]") + 1;
+    if (!(error instanceof Problems) || error.list.some(({ line }) => line >= load)) throw error;
     one.reason = error.list[0]?.message ?? "it cannot be";
     return;
   }

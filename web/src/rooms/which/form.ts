@@ -66,7 +66,10 @@ export class Form {
   }
 
   private text(label: string, key: keyof Setting, hint?: string): HTMLElement {
-    const control = h("input", { type: "text", value: String(this.setting[key]), autocomplete: "off", spellcheck: "false", change: () => this.set({ [key]: control.value }) });
+    const control = h("input", { type: "text", value: String(this.setting[key]), autocomplete: "off", spellcheck: "false", change: () => {
+      this.set({ [key]: control.value });
+      control.value = String(this.setting[key]);
+    } });
     return field(label, control, hint);
   }
 
