@@ -209,7 +209,7 @@ export class WhichRoom {
   private subjectOf(): Candidate | undefined {
     const known = this.apart();
     const least = [...known].sort((one, other) => chance(one) - chance(other))[0];
-    return known.find((one) => arrayName(one) === this.subject) ?? this.pick ?? least;
+    return known.find((one) => arrayName(one) === this.subject) ?? known.find((one) => one === this.pick) ?? least;
   }
 
   private apart(): Candidate[] {
@@ -237,6 +237,11 @@ export class WhichRoom {
     this.depends.replaceChildren(assumptionsTable(assumptions, leftOut(asked), arrayName(subject)));
   }
 
+  /** A limit that nothing can be held to. */
+  private unheld(): string[] {
+    return this.setting.loss > 0 && this.asked !== undefined && !knowsFailures(this.asked) ? ["no array is held to the chance of loss: nothing says how often a drive fails"] : [];
+  }
+
   private answered(): Answered | undefined {
     const { asked, candidates, pick, assumptions } = this;
     if (asked === undefined || !this.isDone) return undefined;
@@ -245,11 +250,11 @@ export class WhichRoom {
     const lines = [
       ...(pick ? pickLines(pick, candidates, asked, this.isEarly) : nothingLines(candidates, asked)),
       ...(assumes ? [assumes] : []),
-      ...(pick && (isOfPick ? assumptions.length > 0 : true) ? [changesLine(pick, candidates, isOfPick ? assumptions : [], asked)] : []),
+      ...(pick && (!isOfPick || assumptions.length > 0) ? [changesLine(pick, candidates, isOfPick ? assumptions : [], asked)] : []),
     ];
     const members = pick?.made.members ?? membersOf(this.setting)?.[0] ?? 4;
     const durability = durabilityCommand(this.setting, members, candidates.filter((one) => one.reason === undefined && one.made.members === members).map(({ made }) => made.level));
-    return { asked, candidates, pick, assumptions, lines, notes: notesOf(pick, candidates, isOfPick ? assumptions : [], asked), commands: [planCommand(this.setting), compareCommand(this.setting, members), ...(durability ? [durability] : [])] };
+    return { asked, candidates, pick, assumptions, lines, notes: [...this.unheld(), ...notesOf(pick, candidates, isOfPick ? assumptions : [], asked)], commands: [planCommand(this.setting), compareCommand(this.setting, members), ...(durability ? [durability] : [])] };
   }
 }
 

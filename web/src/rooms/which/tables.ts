@@ -13,12 +13,12 @@ const OPEN = "…";
 /** A row for each candidate, in the order of their prices; those that are impossible come last. */
 export function levelsTable(candidates: readonly Candidate[], pick: Candidate | undefined, asked: Asked): HTMLElement {
   const names = latencyNames(asked);
-  const heads = ["Array", "Usable TB", asked.currency, "May fail", ...names.map((name) => `${latencyName(name)} ms`), "IOPS", "With a drive missing", "While it is rebuilt", "Rebuild", "Loss in a year, %", "by failed drives, %", "by unreadable sectors, %", "Mean time to loss, years", "Out for"];
+  const heads = ["Array", "Out for", "Usable TB", asked.currency, "May fail", ...names.map((name) => `${latencyName(name)} ms`), "IOPS", "With a drive missing", "While it is rebuilt", "Rebuild", "Loss in a year, %", "by failed drives, %", "by unreadable sectors, %", "Mean time to loss, years"];
   const ordered = [...candidates].sort((one, other) => Number(one.reason !== undefined) - Number(other.reason !== undefined) || one.cost - other.cost);
   const row = (one: Candidate) => {
     const isPick = one === pick;
     const cells = one.reason === undefined ? cellsOf(one, asked, names) : Array.from({ length: heads.length - 2 }, () => NONE);
-    return h("tr", isPick ? { class: "pick" } : {}, h("th", { scope: "row" }, arrayName(one)), ...cells.map((cell) => h("td", {}, cell)), h("td", { class: "words" }, isPick ? "the pick" : one.failings.map(({ text }) => text).join("; ")));
+    return h("tr", isPick ? { class: "pick" } : {}, h("th", { scope: "row" }, arrayName(one)), h("td", { class: "words" }, isPick ? "the pick" : one.failings.map(({ text }) => text).join("; ")), ...cells.map((cell) => h("td", {}, cell)));
   };
   return h(
     "table",
