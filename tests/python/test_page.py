@@ -260,9 +260,7 @@ def test_the_array_that_the_page_picks_is_that_of_its_plan(seen: Seen, run, name
     found = seen.read(name)
     shown = json.loads(found["json"])
     plan = json.loads(in_a_terminal(run, found["commands"][0], "--json"))
-    # Where the pick turns with the load is not asked in the page.
-    turned = re.compile(r"(?<=the pick: )[\d.]+ times the load[^;]*; ")
-    assert found["lines"] == [turned.sub("", without_options(line)) for line in plan["lines"]]
+    assert found["lines"] == [without_options(line) for line in plan["lines"]]
     assert shown["pick"] == plan["pick"]
     for one, expected in zip(shown["candidates"], plan["candidates"], strict=True):
         # What closed forms exclude is not simulated there.
@@ -275,9 +273,11 @@ def test_the_array_that_the_page_picks_is_that_of_its_plan(seen: Seen, run, name
     assert [one["key"] for one in shown["assumptions"]] == [one["key"] for one in plan["assumptions"]]
     for one, expected in zip(shown["assumptions"], plan["assumptions"], strict=True):
         assert differences({**one, "turns": None}, {**expected, "turns": None}) == {}
-        if one["key"] != "load":
-            factors = [[turn["factor"] for turn in of["turns"]] for of in (one, expected)]
-            assert factors[0] == pytest.approx(factors[1])
+        factors, thens = (
+            [[turn[key] for turn in of["turns"]] for of in (one, expected)] for key in ("factor", "then")
+        )
+        assert factors[0] == pytest.approx(factors[1])
+        assert thens[0] == thens[1]
 
 
 def test_the_levels_that_the_page_compares_are_those_of_its_other_commands(seen: Seen, run):

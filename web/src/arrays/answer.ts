@@ -6,6 +6,7 @@ import type { Figures } from "./figures";
 import { general } from "../compare/numbers";
 import { type Binding, bindingsOf, nearOf, OPTIONS, order, before } from "./judge";
 import { arrivalsText, mayWrite } from "./load";
+import { SPAN } from "./load-turns";
 import { times } from "./odds";
 import { type Assumption, FAR, isTold, leftOut, type Turn } from "./sensitivity";
 import { STATE_WORDS } from "./states";
@@ -114,22 +115,29 @@ export function changesLine(pick: Candidate, candidates: readonly Candidate[], a
   const far = (factor: number) => Math.max(factor, 1 / factor);
   const turns = assumptions.flatMap((one) => one.turns.map((turn) => ({ factor: turn.factor, text: turnText(one, turn) }))).sort((a, b) => far(a.factor) - far(b.factor));
   const parts = turns.slice(0, CHANGES_MAX).map(({ text }) => text);
-  if (parts.length === 0 && asked.limits.loss_percent !== undefined) {
-    const varied = assumptions.filter(({ key }) => key !== "load").map(({ name }) => name);
-    if (varied.length > 0) parts.push(`${varied.length > 1 ? `neither ${varied.join(" nor ")}` : `no ${varied[0]}`} within ${FAR} times`);
-  }
+  if (parts.length === 0) parts.push(nothingTurns(assumptions, asked));
   const larger = candidates.filter((one) => holds(one) && one !== pick && one.capacity_bytes > pick.capacity_bytes).sort(before)[0];
   parts.push(`capacity above ${terabytes(pick.capacity_bytes)}: ${larger ? nameOf(larger) : "no candidate"}`);
   return `would change the pick: ${parts.join("; ")}`;
 }
 
-export function turnText(one: Assumption, turn: Turn): string {
-  return `${one.name} ${turnPart(one, turn)}`;
+/** What was varied without another pick. */
+function nothingTurns(assumptions: readonly Assumption[], { limits }: Asked): string {
+  const varied = assumptions.filter(({ key }) => key !== "load").map(({ name }) => name);
+  const names = varied.length > 1 ? `neither ${varied.join(" nor ")}` : `no ${varied[0]}`;
+  const parts = varied.length > 0 && limits.loss_percent !== undefined ? [`${names} within ${FAR} times`] : [];
+  if (assumptions.some(({ key }) => key === "load")) parts.push(`no load from ${SPAN[0]} to ${SPAN[1]} times`);
+  return parts.join(", ") || "no price of a drive";
+}
+
+function turnText(one: Assumption, turn: Turn): string {
+  return one.key === "load" ? turnPart(one, turn) : `${one.name} ${turnPart(one, turn)}`;
 }
 
 /** The same without the assumption's name. */
 export function turnPart(one: Assumption, turn: Turn): string {
   const why = turn.why === undefined ? "" : ` (${turn.why})`;
+  if (one.key === "load") return `${general(turn.factor)} times the load${why}: ${turn.then ?? NOTHING}`;
   return `${turn.factor > 1 ? "above" : "below"} ${times(one.value, turn.factor, 2)}${why}: ${turn.then ?? NOTHING}`;
 }
 

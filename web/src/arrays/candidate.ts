@@ -33,6 +33,8 @@ export interface Candidate {
   /** Why runs of it have no result. */
   troubles: string[];
   failings: Failing[];
+  /** Whether its chance of loss is over the limit however fast it is rebuilt. */
+  is_hopeless: boolean;
   /** Whether everything that was asked is known of it. */
   is_judged: boolean;
 }
@@ -62,6 +64,9 @@ export interface Asked {
   price: number;
   currency: string;
   seed: number;
+  /** Whether an assumption is varied: then an array that misses a limit of its load is not rebuilt, and chances are told with
+   *  two digits. */
+  is_varied?: boolean;
 }
 
 export const knowsFailures = ({ failures }: Asked): boolean => "afr" in failures || "mttf" in failures;

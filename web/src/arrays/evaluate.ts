@@ -75,10 +75,12 @@ async function candidateOf(core: Core, asked: Asked, made: Made): Promise<Candid
     is_bound: true,
     troubles: [],
     failings: [],
+    is_hopeless: false,
     is_judged: false,
   };
   if (one.reason === undefined) await layOut(core, one, asked);
   judge(one, asked);
+  one.is_hopeless = one.failings.some(({ limit }) => limit === "loss");
   one.is_judged = one.reason !== undefined;
   return one;
 }
@@ -126,10 +128,10 @@ export async function evaluate(runs: Runs, candidates: readonly Candidate[], ask
   for (const one of possible) {
     const progress = within(isRedundant(one) ? REBUILD_PART : 0, `${arrayName(one)}, its rebuild`);
     // If queues already grow without bound, a rebuild tells nothing.
-    if (isRedundant(one) && one.failings.every(({ limit }) => limit !== "load")) {
+    if (isRedundant(one) && one.failings.every(({ limit }) => limit !== "load" && !asked.is_varied)) {
       await tried(one, async () => {
         await rebuilt(runs, one, asked, USUAL, progress);
-        if (isUndecided(one, asked.limits)) await rebuilt(runs, one, asked, FINE, progress);
+        if (!asked.is_varied && isUndecided(one, asked.limits)) await rebuilt(runs, one, asked, FINE, progress);
       });
     }
     one.rebuild ??= null;
@@ -161,7 +163,7 @@ async function rebuilt(runs: Runs, one: Candidate, asked: Asked, precision: Prec
   const hours = rebuildHours(one);
   // Where its duration is unknown, the least that it can be stays.
   if (hours === undefined || !knowsFailures(asked)) return;
-  one.losses = await lossesOf(runs.core, one, asked, hours);
+  one.losses = await lossesOf(runs.core, one, asked, hours, asked.is_varied);
   one.is_bound = false;
 }
 

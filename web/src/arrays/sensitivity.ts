@@ -1,8 +1,8 @@
 // What a chance of loss depends on: each assumption at half and at twice its value, and where the pick turns. The rules are
-// those of python/drivelab/arrays/plan/sensitivity.py; of the load its bar alone is found here, not where the pick turns.
+// those of python/drivelab/arrays/plan/sensitivity.py; where it turns with the load is found in load-turns.ts.
 import type { Core } from "../core/client";
 import type { Losses } from "../core/losses";
-import { type Asked, type Candidate, holds, lossPercent, lossSpan, nameOf } from "./candidate";
+import { type Asked, type Candidate, holds, knowsFailures, lossPercent, lossSpan, nameOf } from "./candidate";
 import { rebuildOf, RunFailed, type Runs, stateOf } from "./evaluate";
 import { before } from "./judge";
 import { isKeptUp, loadText, scaled } from "./load";
@@ -186,8 +186,9 @@ async function crossing(hasTurned: (factor: number) => Promise<boolean>, end: nu
 
 /** The chance of loss under half and under twice the load: the array is simulated again under each. */
 export async function ofLoad(runs: Runs, one: Candidate, asked: Asked, progress: (share: number) => void): Promise<Assumption | undefined> {
-  if (scaled(asked.load, HIGH) === undefined || one.losses === undefined) return undefined;
+  if (scaled(asked.load, HIGH) === undefined) return undefined;
   const varied = async (factor: number, from: number): Promise<Varied | undefined> => {
+    if (one.losses === undefined || !knowsFailures(asked)) return undefined;
     const load = scaled(asked.load, factor);
     const again = load && (await lossesUnder(runs, one, { ...asked, load }, (share) => progress(from + share / 2)));
     return again && variedOf(again, one.losses as Losses);

@@ -23,7 +23,7 @@ const figures = (ms: number, iops = 150): Figures => ({ iops, iops_relative_erro
 const REBUILD: Extrapolated = { member_bytes: 10e12, simulated_bytes: 1e9, windows: [], way: 10, simulated_s: 160, is_steady: true, kept_up: true, duration_ns: 20 * 3600e9, at_least_ns: null, relative_error: 0.05, member_bytes_per_s: 1 };
 
 function candidate(level: string, members: number, ms: number, chance: number, more: Partial<Candidate> = {}): Candidate {
-  const one: Candidate = { made: { drive: "a-drive", level, members }, reason: undefined, bears: { worst: 1, best: 1 }, capacity_bytes: 20e12, record_bytes: undefined, cost: 400 * members, states: { healthy: figures(ms) }, rebuild: REBUILD, losses: losses(chance), is_bound: false, troubles: [], failings: [], is_judged: true, ...more };
+  const one: Candidate = { made: { drive: "a-drive", level, members }, reason: undefined, bears: { worst: 1, best: 1 }, capacity_bytes: 20e12, record_bytes: undefined, cost: 400 * members, states: { healthy: figures(ms) }, rebuild: REBUILD, losses: losses(chance), is_bound: false, troubles: [], failings: [], is_hopeless: false, is_judged: true, ...more };
   judge(one, ASKED);
   return one;
 }

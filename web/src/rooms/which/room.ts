@@ -5,6 +5,7 @@ import { type Asked, type Candidate, arrayName, knowsFailures, lossPercent, name
 import { type Drive, driveOf } from "../../arrays/drive";
 import { candidatesOf, evaluate, isEarly, Runs } from "../../arrays/evaluate";
 import { pickOf } from "../../arrays/judge";
+import { loadTurns } from "../../arrays/load-turns";
 import { type Assumption, assumptionsOf, leftOut, ofLoad, sorted } from "../../arrays/sensitivity";
 import type { DriveEntry } from "../../core/answers";
 import { type Core, Problems, Stopped } from "../../core/client";
@@ -17,11 +18,12 @@ import { takeBar } from "./take";
 import { assumptionsTable, levelsTable } from "./tables";
 import { Tornado } from "./tornado";
 
-/** The shares of the progress: the candidates, what their losses rest on; the rest is the load's bar in the tornado. */
-const CANDIDATES_SHARE = 0.75;
+/** The shares of the progress: the candidates, what their losses rest on; the load's bar, and where the pick turns with it. */
+const CANDIDATES_SHARE = 0.7;
 const FAILURES_SHARE = 0.1;
+const LOAD_SHARE = 0.1;
 const KNOWN_BY_OTHERS =
-  "This room compares arrays of one kind of drive. In a terminal, drivelab plan also compares several kinds of drives and controllers, takes a budget, the price of power, a recorded trace and layouts such as raid10:far, and says from which load on another array is the pick. drivelab compare-levels --full has other loads and depths, and the rebuild of an idle array. drivelab durability has further causes of loss: latent defects, attended hours, a wrong drive that is pulled, outages.";
+  "This room compares arrays of one kind of drive. In a terminal, drivelab plan also compares several kinds of drives and controllers, takes a budget, the price of power, a recorded trace, and layouts such as raid10:far. drivelab compare-levels --full has other loads and depths, and the rebuild of an idle array. drivelab durability has further causes of loss: latent defects, attended hours, a wrong drive that is pulled, outages.";
 
 const OPEN = "Not all arrays are known yet.";
 
@@ -45,6 +47,8 @@ export class WhichRoom {
   private subject: string;
   private isEarly = false;
   private isDone = false;
+  /** Whether it is known what would change the pick. */
+  private isApart = false;
   private readonly problems = h("ol", { class: "problems", "aria-label": "What is wrong", role: "alert" });
   private readonly status = h("p", { class: "status", role: "status" });
   private readonly bar = h("progress", { max: 1, value: 0, "aria-label": "Runs so far", hidden: true });
@@ -128,7 +132,7 @@ export class WhichRoom {
     if (this.isBusy) this.core.stop();
     this.tell();
     this.problems.replaceChildren();
-    this.isDone = false;
+    this.isDone = this.isApart = false;
     delete this.element.dataset["pick"];
     this.busy(true);
     try {
@@ -181,6 +185,8 @@ export class WhichRoom {
     this.isDone = true;
     this.show();
     await this.takeApart(wish);
+    this.isApart = true;
+    this.show();
     this.status.textContent = `All known after ${((performance.now() - began) / 1000).toFixed(1)} s. Seed ${asked.seed}, each state ${(4000).toLocaleString("en-US")} requests after ten seconds.`;
     this.element.dataset["pick"] = this.pick ? nameOf(this.pick) : "none";
   }
@@ -194,14 +200,18 @@ export class WhichRoom {
   /** What the chance of loss of the subject depends on: what follows from the chain at once, the load after its runs. */
   private async takeApart(wish: number): Promise<void> {
     const { asked } = this;
-    const subject = this.subjectOf();
+    const subject = this.subjectOf() ?? this.pick;
     if (asked === undefined || subject === undefined) return;
     const went = (from: number, size: number, what: string) => (share: number) => this.went(wish, from + size * share, `${arrayName(subject)}, ${what}`);
-    this.assumptions = await assumptionsOf(this.core, subject, this.candidates, asked, went(CANDIDATES_SHARE, FAILURES_SHARE, "what its chance of loss rests on"));
+    if (knowsFailures(asked)) this.assumptions = await assumptionsOf(this.core, subject, this.candidates, asked, went(CANDIDATES_SHARE, FAILURES_SHARE, "what its chance of loss rests on"));
     this.show();
-    const from = CANDIDATES_SHARE + FAILURES_SHARE;
-    const load = await ofLoad(this.runs, subject, asked, went(from, 1 - from, "half and twice the load"));
-    if (load) this.assumptions = sorted([load, ...this.assumptions]);
+    const [from, size] = [CANDIDATES_SHARE + FAILURES_SHARE, LOAD_SHARE];
+    const load = await ofLoad(this.runs, subject, asked, went(from, size, "half and twice the load"));
+    if (load === undefined) return;
+    this.assumptions = sorted([load, ...this.assumptions]);
+    this.show();
+    if (subject !== this.pick) return;
+    load.turns = await loadTurns(this.runs, subject, this.candidates, asked, went(from + size, size, "more and less load"));
     this.show();
   }
 
@@ -245,12 +255,12 @@ export class WhichRoom {
   private answered(): Answered | undefined {
     const { asked, candidates, pick, assumptions } = this;
     if (asked === undefined || !this.isDone) return undefined;
-    const isOfPick = pick !== undefined && this.subjectOf() === pick;
+    const isOfPick = pick !== undefined && (this.subjectOf() ?? pick) === pick;
     const assumes = assumesLine(asked);
     const lines = [
       ...(pick ? pickLines(pick, candidates, asked, this.isEarly) : nothingLines(candidates, asked)),
       ...(assumes ? [assumes] : []),
-      ...(pick && (!isOfPick || assumptions.length > 0) ? [changesLine(pick, candidates, isOfPick ? assumptions : [], asked)] : []),
+      ...(pick && isOfPick && this.isApart ? [changesLine(pick, candidates, assumptions, asked)] : []),
     ];
     const members = pick?.made.members ?? membersOf(this.setting)?.[0] ?? 4;
     const durability = durabilityCommand(this.setting, members, candidates.filter((one) => one.reason === undefined && one.made.members === members).map(({ made }) => made.level));
