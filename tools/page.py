@@ -10,6 +10,7 @@ cannot fetch, it says so in one line and exits with 3.
 from __future__ import annotations
 
 import gzip
+import hashlib
 import importlib.util
 import os
 import re
@@ -23,6 +24,8 @@ WEB = ROOT / "web"
 OUT = ROOT / "build/page"
 PACKED = ROOT / "python/drivelab/served/site"
 """The copy in the package."""
+BUILT_FROM = ROOT / "build/page.sha256"
+"""A file with the fingerprint of what the page was built from."""
 TARGET = "wasm32-unknown-unknown"
 NODE_MAJOR = 20
 LACKING = 3
@@ -118,14 +121,32 @@ def without_core(found: dict[str, tuple[int, int]]) -> int:
     return sum(sent for name, (_, sent) in found.items() if name not in LAZY)
 
 
+def fingerprint(module: Path) -> str:
+    """What the page is built from: the module, web/, and the package and catalogue with the published tables."""
+    of_page = (path for path in WEB.rglob("*") if not {"node_modules", "tests"} & set(path.parts))
+    of_tables = [*(ROOT / "python/drivelab").rglob("*.py"), *(ROOT / "catalogue").rglob("*.toml")]
+    sources = [*of_page, *of_tables, module, ROOT / "tools/page_studies.py"]
+    found = hashlib.sha256()
+    for path in sorted(path for path in sources if path.is_file()):
+        found.update(f"{path}\0{path.stat().st_size}\0".encode())
+        found.update(path.read_bytes())
+    return found.hexdigest()
+
+
 def build() -> None:
-    """Build the page. Raises CalledProcessError."""
+    """Build the page, where anything has changed since. Raises CalledProcessError."""
     module = core()
     packages()
+    now = fingerprint(module)
+    is_there = all((folder / "index.html").is_file() for folder in (OUT, PACKED))
+    if is_there and BUILT_FROM.is_file() and BUILT_FROM.read_text(encoding="utf-8") == now:
+        return
+    BUILT_FROM.unlink(missing_ok=True)
     subprocess.run(["node", "build.mjs", str(module), str(OUT)], cwd=WEB, check=True)
     subprocess.run([sys.executable, str(ROOT / "tools/page_studies.py"), str(OUT)], check=True)
     shutil.rmtree(PACKED, ignore_errors=True)
     shutil.copytree(OUT, PACKED)
+    BUILT_FROM.write_text(now, encoding="utf-8")
 
 
 def main() -> int:

@@ -6,12 +6,15 @@ Chromium, or Rust's target for WebAssembly they are skipped, with what is missin
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import re
 import shlex
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -47,6 +50,10 @@ CHECKS = [
     "an array is used by keyboard alone",
     "what an array cannot be is said, and the room goes on",
     "a link restores an array",
+    "levels are compared and an array is picked, by mouse",
+    "a load without a rate is compared by IOPS and their ranges",
+    "which array is asked by keyboard alone, and a link restores it",
+    "a comparison stops, and goes on",
     "records are compared as the package compares them",
     "records are dropped, and a threshold is judged",
     "records are used by keyboard alone",
@@ -254,6 +261,75 @@ def test_a_study_of_the_page_has_the_figures_and_the_verdict_of_reproduce(seen: 
     if not whole.variants:
         outcome = replace(native, experiment=whole)
         assert OF_EXPERIMENT[name][found["question"]](outcome) == (verdict["holds"], verdict["numbers"])
+
+
+def near(one: Any, other: Any) -> bool:  # noqa: ANN401 - any value of JSON
+    """Whether two values are the same, numbers to nine digits."""
+    if isinstance(one, float | int) and isinstance(other, float | int):
+        return one == pytest.approx(other, rel=1e-9)
+    return bool(one == other)
+
+
+def differences(shown: dict[str, Any], expected: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """The keys that both have, with what is not the same."""
+    both = shown.keys() & expected.keys()
+    return {key: (shown[key], expected[key]) for key in both if not near(shown[key], expected[key])}
+
+
+def in_a_terminal(run: Callable[..., Any], command: str, form: str) -> str:
+    """What a command that the page has copied prints."""
+    program, *words = shlex.split(command)
+    assert program == "drivelab"
+    done = run(*words, form)
+    assert done.returncode in {0, 3}, done.stderr
+    return str(done.stdout)
+
+
+def without_options(line: str) -> str:
+    """A line of the command line without the options that it names: a page has fields."""
+    return re.sub(r" \(--[^)]*\)", "", line).replace("over --max-loss", "over the limit of losses")
+
+
+@pytest.mark.parametrize("name", ["which-rate.json", "which-depth.json"])
+def test_the_array_that_the_page_picks_is_that_of_its_plan(seen: Seen, run, name):
+    found = seen.read(name)
+    shown = json.loads(found["json"])
+    plan = json.loads(in_a_terminal(run, found["commands"][0], "--json"))
+    assert found["lines"] == [without_options(line) for line in plan["lines"]]
+    assert shown["pick"] == plan["pick"]
+    for one, expected in zip(shown["candidates"], plan["candidates"], strict=True):
+        # What closed forms exclude is not simulated there.
+        is_simulated = expected["iops_healthy"] is not None or one["iops_healthy"] is None
+        same = {**one, "out_for": expected["out_for"], "is_loss_a_bound": expected["is_loss_a_bound"]}
+        known = (
+            expected if is_simulated else {key: value for key, value in expected.items() if value is not None}
+        )
+        assert differences(same, known) == {}
+    assert [one["key"] for one in shown["assumptions"]] == [one["key"] for one in plan["assumptions"]]
+    for one, expected in zip(shown["assumptions"], plan["assumptions"], strict=True):
+        assert differences({**one, "turns": None}, {**expected, "turns": None}) == {}
+        factors, thens = (
+            [[turn[key] for turn in of["turns"]] for of in (one, expected)] for key in ("factor", "then")
+        )
+        assert factors[0] == pytest.approx(factors[1])
+        assert thens[0] == thens[1]
+
+
+def test_the_levels_that_the_page_compares_are_those_of_its_other_commands(seen: Seen, run):
+    found = seen.read("which-rate.json")
+    (shown,) = json.loads(found["json"])["candidates"]
+    (level,) = csv.DictReader(io.StringIO(in_a_terminal(run, found["commands"][1], "--csv")))
+    for key in ("iops_healthy", "iops_degraded", "iops_rebuilding", "rebuild_h", "rebuild_relative_error",
+                "loss_in_a_year_percent", "mttdl_years", "usable_bytes"):  # fmt: skip
+        assert float(level[key]) == pytest.approx(shown[key], rel=1e-9), key
+    (losses,) = json.loads(in_a_terminal(run, found["commands"][2], "--json"))["levels"]
+    assert losses["share_by_sectors"] == pytest.approx(shown["share_by_sectors"], rel=1e-9)
+    (row,) = csv.DictReader(io.StringIO(found["csv"]))
+    assert {key: text for key, text in row.items() if text} == {
+        key: str(value).lower() if isinstance(value, bool) else text
+        for (key, value), text in zip(shown.items(), row.values(), strict=True)
+        if value is not None
+    }
 
 
 def as_compared(found: dict[str, Any]) -> dict[str, Any]:

@@ -2,11 +2,13 @@
 use crate::catalogue::{Entry, drives};
 use crate::facts::{Fact, facts};
 use crate::levels::{Level, levels};
+use crate::losses::{Losses, Members, Tolerance, Wrong, losses, tolerance};
 use crate::runs::{Begun, Run, Scenario, Stepped, ended, stepped};
 use crate::stripes;
+use drivelab_core::storage::Target;
 use drivelab_scenario::{Plan, Problems, schema};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -32,6 +34,12 @@ pub enum Question {
     Levels,
     /// Where the addresses of a scenario's array lie.
     Stripes(stripes::Asked),
+    /// What the target of a scenario's first point is: its capacity in bytes, and what is in force.
+    Target(Scenario),
+    /// How likely an array loses data, by the keys of a question of `drivelab durability`.
+    Losses { keys: Map<String, Value> },
+    /// How many members of a level may fail.
+    Tolerance(Members),
     /// The drives of the catalogue.
     Drives,
     /// The JSON Schema of a scenario.
@@ -51,6 +59,10 @@ enum Answer {
     Facts(Vec<Fact>),
     Levels(Vec<Level>),
     Stripes(stripes::Map),
+    Losses(Vec<Losses>),
+    /// All that is wrong with the keys of a question of `drivelab durability`.
+    Wrong(Vec<Wrong>),
+    Tolerance(Tolerance),
     /// Everything that is wrong with a scenario, and the same as the command line prints it.
     Problems {
         list: Problems,
@@ -105,6 +117,12 @@ fn of(question: Question, runs: &mut BTreeMap<u64, Run>, progress: &(dyn Fn(f64)
             Ok(plan) => mapped(&asked, &plan),
             Err(problems) => refused(problems),
         },
+        Question::Target(scenario) => match scenario.plan() {
+            Ok(plan) => target(&plan),
+            Err(problems) => refused(problems),
+        },
+        Question::Losses { keys } => losses(keys, progress).map_or_else(Answer::Wrong, Answer::Losses),
+        Question::Tolerance(asked) => tolerance(&asked).map_or_else(Answer::Error, Answer::Tolerance),
         Question::Drives => Answer::Drives(drives()),
         Question::Schema => Answer::Ok(schema()),
     }
@@ -131,6 +149,14 @@ fn counted(texts: &[String]) -> Answer {
 fn mapped(asked: &stripes::Asked, plan: &Plan) -> Answer {
     let setups: Vec<_> = plan.points.iter().map(|point| &point.setup).collect();
     stripes::map(asked, &setups).map_or_else(Answer::Error, Answer::Stripes)
+}
+
+fn target(plan: &Plan) -> Answer {
+    let Some(point) = plan.points.first() else {
+        return Answer::Error("this scenario has no point".to_owned());
+    };
+    let capacity = Target::new(&point.setup.target, point.setup.seed).capacity().bytes().get();
+    Answer::Ok(json!({ "capacity_bytes": capacity, "in_force": point.in_force }))
 }
 
 fn refused(list: Problems) -> Answer {

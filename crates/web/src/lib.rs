@@ -12,6 +12,7 @@ mod answers;
 mod catalogue;
 mod facts;
 mod levels;
+mod losses;
 mod runs;
 mod stripes;
 

@@ -1,6 +1,7 @@
 // What the core answers, as `crates/web` writes it, and the parts of a record that the page reads; those that tell of an array are in
 // `arrays.ts`.
 import type { ArrayReport, LevelEntry, PowerCut, StripeMap } from "./arrays";
+import type { Losses, Tolerance, Wrong } from "./losses";
 
 export type { SampledPart, Sync } from "./arrays";
 
@@ -83,6 +84,7 @@ export interface Firmware {
 }
 
 export interface InForce {
+  two_actuators?: boolean;
   protocol?: string;
   depth?: number;
   firmware?: Firmware[];
@@ -124,6 +126,8 @@ export interface Point {
   platter?: { rotation_ns: number; cylinders: number } | null;
   commands?: Command[];
   jobs?: Record<string, unknown>;
+  iops_relative_error?: number | null;
+  series?: { ios: number; mean_latency_ns: number | null }[];
   array?: ArrayReport;
   power_cut?: PowerCut | null;
   iops_low?: number;
@@ -140,6 +144,9 @@ export interface Answer {
   levels?: LevelEntry[];
   stripes?: StripeMap;
   histograms?: [number, number][][];
+  losses?: Losses[];
+  wrong?: Wrong[];
+  tolerance?: Tolerance;
   problems?: { list: Problem[]; text: string };
   error?: string;
 }

@@ -3,6 +3,7 @@ import type { LevelEntry, StripeMap } from "./arrays";
 import type { About, Answer, DriveEntry, Plan, Point, Problem, Scenario, Step } from "./answers";
 import type { FromWorker, ToWorker } from "./worker";
 import { load, type Loaded } from "./loading";
+import { type Losses, Refused, type TargetEntry, type Tolerance } from "./losses";
 
 /** Everything that is wrong with a scenario. */
 export class Problems extends Error {
@@ -74,6 +75,26 @@ export class Core {
   /** What the file of a record's drive says, with the files that it is based on. */
   async facts(drive: string, files: Record<string, string>): Promise<{ key: string; value: unknown }[]> {
     return (await this.ask({ ask: "facts", drive, files })).facts ?? [];
+  }
+
+  /** What the target of a scenario is. Throws Problems. */
+  async target(scenario: Scenario): Promise<TargetEntry> {
+    const answer = await this.ask({ ask: "target", ...scenario });
+    if (answer.problems !== undefined) throw new Problems(answer.problems.list, answer.problems.text);
+    return answer.ok as TargetEntry;
+  }
+
+  /** How likely an array loses data, by the keys of `drivelab durability`; one for each level. Throws Refused. */
+  async losses(keys: Record<string, unknown>, progress: (share: number) => void = () => {}): Promise<Losses[]> {
+    this.onProgress = progress;
+    const answer = await this.ask({ ask: "losses", keys });
+    if (answer.wrong !== undefined) throw new Refused(answer.wrong);
+    return answer.losses ?? [];
+  }
+
+  /** How many members of a level may fail, or what they lack. */
+  async tolerance(level: string, members: number, copies: number, groups: number): Promise<Tolerance> {
+    return (await this.ask({ ask: "tolerance", level, members, copies, groups })).tolerance as Tolerance;
   }
 
   async schema(): Promise<object> {

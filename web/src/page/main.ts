@@ -7,10 +7,11 @@ import { QueueRoom } from "../rooms/queue";
 import { RecordsRoom } from "../rooms/records/room";
 import { StudiesRoom } from "../rooms/studies/room";
 import { TryRoom } from "../rooms/try";
+import { WhichRoom } from "../rooms/which/room";
 import { h } from "./dom";
 import { fragmentOf, placeOf } from "./fragment";
 
-const ROOMS = { queue: QueueRoom, try: TryRoom, array: ArrayRoom, studies: StudiesRoom, records: RecordsRoom, [ROOM]: MachineRoom } as const;
+const ROOMS = { queue: QueueRoom, try: TryRoom, array: ArrayRoom, which: WhichRoom, studies: StudiesRoom, records: RecordsRoom, [ROOM]: MachineRoom } as const;
 type Name = keyof typeof ROOMS;
 
 const isRoom = (name: string): name is Name => Object.hasOwn(ROOMS, name) && (name !== ROOM || here() !== undefined);

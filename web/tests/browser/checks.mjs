@@ -6,6 +6,7 @@ import { array, checks as ofArray } from "./array.mjs";
 import { clipboard, download, tabTo } from "./doing.mjs";
 import { checks as ofRecords, someRecords } from "./records.mjs";
 import { checks as ofStudies, studies } from "./studies.mjs";
+import { checks as ofWhich, which } from "./which.mjs";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const SETTLED = { timeout: 60_000 };
@@ -60,10 +61,11 @@ async function write(page, text) {
 
 const BROKEN = 'name = "a try"\n\n[target]\ndrive = "wd-4tb-7200"\n\n[workload]\nrw = "randreed"\niodepth = 0\n\n[run]\nios = 10\n';
 
-const roomsOf = (folder) => [queue, attempt, array, studies, someRecords(folder)];
+const roomsOf = (folder) => [queue, attempt, array, which, studies, someRecords(folder)];
 
 export const checks = {
   ...ofArray,
+  ...ofWhich,
   ...ofRecords,
   ...ofStudies,
 
