@@ -72,7 +72,8 @@ def after_simulating(one: Candidate) -> list[str]:
         found.append(
             f"at depth {worst['depth']:.0f} the drive file predicts {worst['simulated']:.1f} IOPS and the sweep has "
             f"{worst['measured']:.1f}, {100 * worst['error']:+.1f} %: an entry is within "
-            f"{100 * RATE_ERROR_MOST:.0f} % at every depth, since its class alone, without any measurement, is within 20 to 50 %; fit it to this sweep"
+            f"{100 * RATE_ERROR_MOST:.0f} % at every depth, since its class alone, without any "
+            "measurement, is within 20 to 50 %; fit it to this sweep"
         )
     return found
 

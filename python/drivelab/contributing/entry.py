@@ -167,8 +167,8 @@ def _next(one: Candidate, files: list[str]) -> str:
             f"# {one.name}: an entry of the catalogue",
             "",
             f"Checked with drivelab {_core.VERSION}, model {_core.MODEL_VERSION}: the drive file predicts every depth "
-            f"of the sweep within {100 * RATE_ERROR_MOST:.0f} %, and the mean time of requests that the fit has not seen "
-            f"within {100 * MEAN_ERROR_MOST:.0f} % ({100 * (one.held_out or 0.0):+.1f} %).",
+            f"of the sweep within {100 * RATE_ERROR_MOST:.0f} %, and the mean time of requests that the fit has not "
+            f"seen within {100 * MEAN_ERROR_MOST:.0f} % ({100 * (one.held_out or 0.0):+.1f} %).",
             "",
             "| depth | measured IOPS | predicted | error |",
             "|---|---|---|---|",
