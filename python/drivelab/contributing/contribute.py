@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -48,12 +49,14 @@ class Contribution:
         }
 
 
-def contribute(bundle: Path, output: Path, name: str | None = None) -> Contribution:
+def contribute(
+    bundle: str | PathLike[str], output: str | PathLike[str] = ".", name: str | None = None
+) -> Contribution:
     """Check a bundle, and write the entry of the catalogue that it makes into a folder below `output`.
 
     Nothing is written of what is refused. Raises InputError, ScenarioError for a bundle that cannot be read.
     """
-    given = read_bundle(bundle)
+    given = read_bundle(Path(bundle))
     found = measurement(given)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder, DRIVE)
@@ -67,7 +70,7 @@ def contribute(bundle: Path, output: Path, name: str | None = None) -> Contribut
             refused = after_simulating(one)
     if refused:
         return Contribution(called, refused, one.held_out, one.rates)
-    target = output / called
+    target = Path(output) / called
     if target.exists():
         raise InputError(f"{target} is there already: remove it, or name another folder by {ref('output')}")
     texts = written.texts(one, drive)
