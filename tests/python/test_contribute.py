@@ -131,6 +131,10 @@ def test_measurements_that_are_missing(bundle, changed, run):
     assert "the sweep has the depths 4, 16: it takes 3 at least, and depth 1" in refusals(
         run, changed(records=[two, chain])
     )
+    few = json.loads(json.dumps(sweep))
+    few["points"][2]["latency_ns"]["n"] = 150
+    told = refusals(run, changed(records=[few, chain]))
+    assert "the sweep has 150 requests at depth 16: it takes 200 at least" in told
     short = json.loads(json.dumps(chain))
     short["points"][0]["commands"] = short["points"][0]["commands"][:30]
     assert "the chain has 30 requests: it takes 400 at least" in refusals(

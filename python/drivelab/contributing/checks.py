@@ -22,6 +22,8 @@ MEAN_ERROR_MOST = 0.05
 """Of the mean time of the chain's requests that the fit has not seen."""
 RATE_ERROR_MOST = 0.10
 """Of the rate at each depth of the sweep."""
+REQUESTS_LEAST = 200
+"""At each depth of the sweep: with fewer, its rate is known to 5 % at best."""
 CHAIN_LEAST = 400
 """With half of them held out, the mean of their times is known to 2 %."""
 RPM = (3_000, 16_000)
@@ -93,6 +95,11 @@ def _sweep(one: Candidate) -> Iterator[str]:
         )
     elif not all(math.isfinite(rate.iops) and rate.iops > 0 for rate in one.measurement.sweep):
         yield "the sweep has a rate that is no rate: measure it again"
+    elif (fewest := min(one.measurement.sweep, key=lambda rate: rate.requests)).requests < REQUESTS_LEAST:
+        yield (
+            f"the sweep has {fewest.requests} requests at depth {fewest.depth}: it takes {REQUESTS_LEAST} at least at "
+            "each depth for a rate within the bounds; give `drivelab measure all` its 15 minutes"
+        )
 
 
 def _chain(one: Candidate) -> Iterator[str]:
@@ -145,7 +152,7 @@ def _is_same_model(stated: str, said: str) -> bool:
         for text in (stated, said)
     ]
     if not all(words):
-        return stated.casefold() == said.casefold()
+        return bool(_bare(stated)) and (_bare(stated) in _bare(said) or _bare(said) in _bare(stated))
     return any(a.startswith(b) or b.startswith(a) for a in words[0] for b in words[1])
 
 

@@ -27,6 +27,8 @@ class Depth:
     depth: int
     iops: float
     p99_ms: float | None
+    requests: int
+    """The requests that count."""
 
 
 @dataclass
@@ -106,8 +108,9 @@ def _is_used(
 
 def _sweep(points: Sequence[Mapping[str, Any]]) -> Iterator[Depth]:
     for point in points:
-        p99 = point["latency_ns"]["p99"]
-        yield Depth(int(point["depth"]["asked"]), float(point["iops"]), None if p99 is None else p99 / _MS)
+        latency = point["latency_ns"]
+        p99 = None if latency["p99"] is None else latency["p99"] / _MS
+        yield Depth(int(point["depth"]["asked"]), float(point["iops"]), p99, int(latency["n"]))
 
 
 def _chain(commands: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, int, str, float]]:
