@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from drivelab.arrays.levels import Comparison, compare_levels
     from drivelab.arrays.plan import Plan, plan
     from drivelab.comparison import Compared, compare
+    from drivelab.contributing.contribute import Contribution, contribute
     from drivelab.crash.asked import crashtest
     from drivelab.crash.summary import CampaignResult
     from drivelab.errors import InputError, Interrupted, OutputError, RefusedError, RunError, ScenarioError
@@ -49,6 +50,7 @@ __all__ = [
     "CampaignResult",
     "Compared",
     "Comparison",
+    "Contribution",
     "Device",
     "Facts",
     "Failure",
@@ -76,6 +78,7 @@ __all__ = [
     "check",
     "compare",
     "compare_levels",
+    "contribute",
     "crashtest",
     "durability",
     "emulate",
@@ -107,6 +110,8 @@ _HOMES = {
     "Compared": "drivelab.comparison",
     "compare": "drivelab.comparison",
     "CampaignResult": "drivelab.crash.summary",
+    "Contribution": "drivelab.contributing.contribute",
+    "contribute": "drivelab.contributing.contribute",
     "crashtest": "drivelab.crash.asked",
     "Losses": "drivelab.arrays.durability",
     "durability": "drivelab.arrays.durability",

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from drivelab.cli import completion
+from drivelab.cli.contribute import contribute
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table
 from drivelab.cli.run_options import Quiet, check_form
@@ -16,8 +18,29 @@ from drivelab.scenarios import catalogue as known
 from drivelab.scenarios.catalogue_choice import Medium, chosen
 from drivelab.scenarios.catalogue_tables import facts_table, heading, list_table, source_lines, value_text
 
+SHOW = "show"
+"""The verb that is meant where none is named."""
 
-def catalogue(
+
+class _Group(TyperGroup):
+    """Verbs of the catalogue; what is none of them is a name, or options of the list."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - a class that typer hides
+        if not args or args[0] not in {*self.commands, "-h", "--help"}:
+            args = [SHOW, *args]
+        return super().parse_args(ctx, args)
+
+
+catalogue = typer.Typer(
+    cls=_Group,
+    help="List the drives, controllers and workloads that are known, show one with the source of each fact, or check a "
+    "drive that a reader contributes.",
+)
+catalogue.command("contribute")(contribute)
+
+
+@catalogue.command(SHOW)
+def show(
     name: Annotated[
         str | None,
         typer.Argument(

@@ -172,7 +172,7 @@ def drive_file(start: str, found: Found, given: Mapping[str, str]) -> str:
         SOURCE: f"drivelab fit {_core.VERSION}, model {_core.MODEL_VERSION}, from {start}",
     }
     head = [f"# {draft.name}, fitted by `drivelab fit` from {start}.", *(f"# {note}" for note in found.notes)]
-    return "\n".join(head) + "\n" + _text(facts, sources)
+    return "\n".join(head) + "\n" + facts_text(facts, sources)
 
 
 def _ordered(draft: Draft) -> list[str]:
@@ -223,7 +223,7 @@ def _intervals(fitted: Sequence[Fitted]) -> list[str]:
     ]
 
 
-def _text(facts: Mapping[str, Mapping[str, Any]], sources: Mapping[str, str]) -> str:
+def facts_text(facts: Mapping[str, Mapping[str, Any]], sources: Mapping[str, str]) -> str:
     """Sections with one fact per line, as in the catalogue's files."""
     lines = [f"{key} = {toml_text.value_text(fact)}" for key, fact in facts.items() if "." not in key]
     for section in dict.fromkeys(key.split(".")[0] for key in facts if "." in key):

@@ -1,8 +1,8 @@
-"""A record without personal and machine data: host and user names, serial numbers, paths, addresses.
+"""A record without personal and machine data: host and user names, serial numbers, paths, addresses, times of the day.
 
 A value is removed if its key names such data, and wherever else it occurs as a word of a text; paths, e-mail and
 network addresses are recognised by their form. Each is replaced by its own placeholder (`path-1`), the same
-everywhere, so that axes still distinguish points.
+everywhere, so that axes still distinguish points. Dates stay, without the time of the day: see `stamps.py`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from drivelab.record_library.entry import canonical
+from drivelab.record_library.stamps import Stamps, without_times
 
 # Keys whose values name a host, a user or a device; compared without case, blanks, - and _.
 _KEYS = {
@@ -76,6 +77,8 @@ def anonymous(objects: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The same record without the names of persons and machines."""
     # Placeholders are numbered in the order of the sorted keys, so that equal records stay equal.
     kept = json.loads(canonical(list(objects)))
+    stamps = Stamps(kept)
+    kept = [stamps.moved(one) for one in kept]
     names = _Names()
     for word, what in _own_names():
         names.word(word, what)
@@ -120,7 +123,8 @@ class _Names:
         self.target_pattern = re.compile(rf"(?<![\w./~-])(?:\./)?({longest})(?![\w/-]|\.\w)")
 
     def without(self, text: str) -> str:
-        """A text without the words, addresses and paths."""
+        """A text without the words, addresses, paths and times."""
+        text = without_times(text)
         # A single word is often a key or a code, `read`, and a file may have that name.
         if self.target_pattern and re.search(r"\s", text):
             text = self.target_pattern.sub(lambda found: self.targets[found[1]], text)

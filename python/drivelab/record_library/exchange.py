@@ -39,6 +39,9 @@ def _exported(library: Library, entry: Entry, *, is_anonymous: bool) -> dict[str
         objects = anonymous(objects)
         cleaned = entry_of(Document(objects, "record"), source="", is_anonymous=True, tags=entry.tags)
         entry = replace(cleaned, added=entry.added)
+    if is_anonymous:
+        # The day, in the form that an import reads.
+        entry = replace(entry, added=f"{entry.added[:10]}T00:00:00+00:00")
     table = {key: value for key, value in entry.to_dict().items() if key != "number"}
     return {**table, "content": objects}
 

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Runs a command on an emulated drive, with the inputs of action.yml in the environment. The record of the session is in
+# the folder, whatever the command's status is, unless the time limit has ended it.
+set -euo pipefail
+
+mkdir -p -- "$INPUT_DIRECTORY"
+arguments=(--run "$INPUT_RUN" --clock "$INPUT_CLOCK" --record "$INPUT_DIRECTORY/record.json")
+if [[ -n $INPUT_SCENARIO ]]; then
+    arguments+=("$INPUT_SCENARIO")
+else
+    arguments+=(--drive "$INPUT_DRIVE")
+fi
+while IFS= read -r option; do
+    [[ -z $option ]] || arguments+=("$option")
+done <<< "$INPUT_OPTIONS"
+
+status=0
+timeout --foreground --kill-after=60s "$INPUT_TIME_LIMIT" drivelab emulate "${arguments[@]}" || status=$?
+echo "exit-code=$status" >> "$GITHUB_OUTPUT"
+if ((status == 124)); then
+    echo "::error::the slow disk has not ended after $INPUT_TIME_LIMIT: raise time-limit, or take the clock skip or x10"
+fi
+exit "$status"
