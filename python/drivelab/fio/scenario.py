@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,22 +21,12 @@ from drivelab.fio.reader import Built
 from drivelab.fio.syntax import Job, Place, Problem, jobs_of
 from drivelab.fio.values import WrongError, flag
 from drivelab.report import toml_text
+from drivelab.scenarios.converted import Converted
 
 _SHOWN = 20
 # More problems than anybody reads: with so many the rest is not looked for.
 _PROBLEMS_MAX = 100
 """The most problems that one message lists."""
-
-
-@dataclass
-class Converted:
-    """A scenario without its target, and notes for the reader."""
-
-    text: str
-    """The TOML text; each line from an option names its line of the job file."""
-    notes: list[str] = field(default_factory=list)
-    held: frozenset[str] = frozenset()
-    """The given keys that the text has taken over."""
 
 
 @dataclass(frozen=True)

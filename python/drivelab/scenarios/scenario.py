@@ -100,7 +100,7 @@ def _of_others(text: str, path: Path, overrides: Iterable[Override]) -> Source |
     from drivelab import diskspd, vdbench  # noqa: PLC0415 - few need them
 
     given = {item.key: item.value for item in overrides}
-    if diskspd.is_command(text):
+    if diskspd.is_job(text):
         found = diskspd.scenario_of(text, str(path), given)
     elif vdbench.is_parameter_file(text):
         found = vdbench.scenario_of(text, str(path), given)

@@ -13,12 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 
-from drivelab.errors import InputError, ref
-from drivelab.fio.scenario import Converted
+from drivelab.errors import ref
 from drivelab.report import toml_text
+from drivelab.scenarios.converted import HOST_CACHE, Converted, has_host_cache, told
 from drivelab.vdbench.syntax import KINDS, Definition, Parameter, definitions_of
 
-_SHOWN = 20
 _SIZE = re.compile(r"(\d+)([kmgt]?)", re.IGNORECASE)
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 # What Vdbench does without a parameter.
@@ -53,7 +52,6 @@ _REFUSED = {
 
 _DIRECT, _FORCED = {"o_direct", "directio"}, {"o_sync", "o_dsync"}
 _OPEN = "a rate is an open loop: its I/Os do not wait for a free thread, where Vdbench is held back by its threads"
-HOST_CACHE = ref("target.host_cache", '{ size = "4GiB" }')
 
 
 class _WrongError(Exception):
@@ -84,7 +82,7 @@ def scenario_of(text: str, origin: str, given: Mapping[str, str] | None = None) 
     `given` are the keys that are set beside the file: with a cache of the host, I/Os may go through the system's.
     """
     definitions, general, problems = definitions_of(text)
-    has_cache = any(key.startswith("target.host_cache") for key in given or {})
+    has_cache = has_host_cache(given)
     found = _Found()
 
     def wrong(line: int, why: str) -> None:
@@ -117,8 +115,7 @@ def scenario_of(text: str, origin: str, given: Mapping[str, str] | None = None) 
             name = error.at.name if isinstance(error.at, Parameter) else f"{error.at.kind}={error.at.name}"
             wrong(error.at.line, f"{name}: {error}")
     if found.problems:
-        left = len(found.problems) - _SHOWN
-        raise InputError("\n".join([*found.problems[:_SHOWN], *([f"and {left} more"] if left > 0 else [])]))
+        raise told(found.problems)
     text_of = toml_text.dumps(document)
     idle = [f"without effect on a drive: {', '.join(found.idle)}"] if found.idle else []
     rate = [_OPEN] if "rate_iops" in text_of else []

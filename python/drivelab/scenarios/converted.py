@@ -1,0 +1,37 @@
+"""The job of another tool as a scenario: what its readers hand back, and how they tell what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from drivelab.errors import InputError, ref
+
+HOST_CACHE = ref("target.host_cache", '{ size = "4GiB" }')
+"""What a target needs for I/Os that go through the cache of the operating system."""
+
+_SHOWN = 20
+"""The most problems that one message lists."""
+
+
+@dataclass
+class Converted:
+    """A scenario without its target, and notes for the reader."""
+
+    text: str
+    """The TOML text."""
+    notes: list[str] = field(default_factory=list)
+    held: frozenset[str] = frozenset()
+    """The given keys that the text has taken over."""
+
+
+def has_host_cache(given: Mapping[str, str] | None) -> bool:
+    """Whether the keys beside the file give the target a cache of the operating system."""
+    return any(key.startswith("target.host_cache") for key in given or {})
+
+
+def told(problems: Sequence[str]) -> InputError:
+    """All problems as one error, each on a line of its own; of very many the first ones."""
+    left = len(problems) - _SHOWN
+    more = [f"and {left} more"] if left > 0 else []
+    return InputError("\n".join([*problems[:_SHOWN], *more]))
