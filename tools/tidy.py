@@ -323,8 +323,13 @@ def check_driver_lock(tree: Tree) -> Iterator[Finding]:
             yield Finding(DRIVER_LOCK, line, what, "run `cargo update --workspace` in fuzz/driver")
 
 
-# Options of other programs, in the remedies for mounting, and a command in the comment of a job file of fio.
-OTHER_OPTIONS = {"crates/emulate/src/fuse/mod.rs", "crates/scenario/src/fio_trace.rs"}
+# Options of other programs: in the remedies for mounting, a command in the comment of a job file of fio, and what is
+# wrong in a command line of elbencho.
+OTHER_OPTIONS = {
+    "crates/emulate/src/fuse/mod.rs",
+    "crates/scenario/src/fio_trace.rs",
+    "python/drivelab/elbencho/command.py",
+}
 OPTION = re.compile(r"(?<![\w-])--[a-z]{2}")
 RUST_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"?')
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from drivelab.diskspd.meaning import COMMAND, Given, WrongError, converted
 from drivelab.diskspd.options import take
 from drivelab.errors import InputError, ref
-from drivelab.scenarios.converted import Converted, has_host_cache, told
+from drivelab.scenarios.converted import Converted, command_lines, has_host_cache, told
 
 _PROGRAM = r"diskspd(?:64|32)?(?:\.exe)?"
 _COMMAND = re.compile(
@@ -22,7 +22,7 @@ _WORD = re.compile(r'(?:[^\s"]|"[^"]*")+')
 
 def is_command(text: str) -> bool:
     """Whether a file has a command line of DiskSpd and nothing else but remarks."""
-    lines = _lines(text)
+    lines = command_lines(text, _GOES_ON, _REMARK)
     return bool(lines) and all(_COMMAND.match(line) for _, line in lines)
 
 
@@ -31,7 +31,7 @@ def scenario_of(text: str, origin: str, given: Mapping[str, str] | None = None) 
 
     `given` are the keys that are set beside the file: with a cache of the host, writes may go through the system's.
     """
-    lines = _lines(text)
+    lines = command_lines(text, _GOES_ON, _REMARK)
     if len(lines) != 1:
         second = lines[1][0]
         raise InputError(
@@ -53,13 +53,6 @@ def scenario_of(text: str, origin: str, given: Mapping[str, str] | None = None) 
     if problems:
         raise told(problems)
     return result
-
-
-def _lines(text: str) -> list[tuple[int, str]]:
-    """The lines that are neither empty nor remarks, with their numbers."""
-    joined = _GOES_ON.sub(" ", text)
-    stripped = ((number, line.strip()) for number, line in enumerate(joined.splitlines(), 1))
-    return [(number, line) for number, line in stripped if line and not _REMARK.match(line)]
 
 
 def _words(line: str) -> list[str]:

@@ -16,6 +16,7 @@ class XmlError(Exception):
     """A text that is no XML, or more than is read; with the line."""
 
     def __init__(self, line: int, what: str) -> None:
+        """Create it with the line and the reason."""
         super().__init__(what)
         self.line = line
 

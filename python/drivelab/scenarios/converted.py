@@ -1,7 +1,8 @@
-"""The job of another tool as a scenario: what its readers hand back, and how they tell what is wrong."""
+"""What readers of other tools' jobs have in common: what they hand back, command lines, and all problems as one."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -35,3 +36,14 @@ def told(problems: Sequence[str]) -> InputError:
     left = len(problems) - _SHOWN
     more = [f"and {left} more"] if left > 0 else []
     return InputError("\n".join([*problems[:_SHOWN], *more]))
+
+
+def command_lines(text: str, goes_on: re.Pattern[str], remark: re.Pattern[str]) -> list[tuple[int, str]]:
+    """The lines that are neither empty nor remarks, each with its number; `goes_on` is the end of one that goes on."""
+    found, number = [], 1
+    for line in goes_on.sub("\0", text).split("\n"):
+        whole = line.replace("\0", " ").strip()
+        if whole and not remark.match(whole):
+            found.append((number, whole))
+        number += 1 + line.count("\0")
+    return found
