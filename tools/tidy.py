@@ -349,7 +349,12 @@ def check_messages(tree: Tree) -> Iterator[Finding]:
                     break
                 if any(OPTION.search(text) for text in RUST_TEXT.findall(line.partition("//")[0])):
                     yield Finding(name, number, what, remedy)
-        if name.startswith("python/drivelab/") and name.endswith(".py") and "/cli/" not in name:
+        if (
+            name.startswith("python/drivelab/")
+            and name.endswith(".py")
+            and "/cli/" not in name
+            and name not in OTHER_OPTIONS
+        ):
             for number in _options_in_errors(tree.text(name) or ""):
                 yield Finding(name, number, what, remedy)
 
