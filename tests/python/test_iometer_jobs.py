@@ -67,7 +67,7 @@ def worker(name: str = "Worker 1", **settings: str) -> str:
     return WORKER.format(name=name, **{**plain, **settings})
 
 
-def configuration(
+def icf(
     lines: str = LINE,
     *workers: str,
     kind: str = "NORMAL",
@@ -86,11 +86,11 @@ def configuration(
 
 
 def workload(lines: str = LINE, *workers: str, **setup: str) -> dict:
-    return tomllib.loads(scenario_of(configuration(lines, *workers, **setup), "job.icf").text)["workload"]
+    return tomllib.loads(scenario_of(icf(lines, *workers, **setup), "job.icf").text)["workload"]
 
 
 def test_a_whole_configuration():
-    found = scenario_of(configuration(), "job.icf")
+    found = scenario_of(icf(), "job.icf")
     assert tomllib.loads(found.text) == {
         "name": "iometer 4K",
         "workload": {
@@ -162,7 +162,7 @@ def test_workers_that_differ_are_jobs_with_their_names():
 
 
 def test_workers_without_a_target_do_nothing():
-    text = configuration(LINE, worker(), worker("Rest", target=""), worker("Idler", spec="Idle"))
+    text = icf(LINE, worker(), worker("Rest", target=""), worker("Idler", spec="Idle"))
     found = scenario_of(text, "job.icf")
     assert "numjobs" not in found.text
     assert "workers without a target, or idle, do nothing: Rest, Idler" in found.notes
@@ -190,85 +190,83 @@ def test_cycling_the_outstanding_ios_is_a_sweep(cycle, depths):
 
 
 def test_a_fixed_seed_is_that_of_the_run():
-    text = configuration(LINE, worker(outstanding="1,DISABLED,1,ENABLED,7"))
+    text = icf(LINE, worker(outstanding="1,DISABLED,1,ENABLED,7"))
     assert tomllib.loads(scenario_of(text, "job.icf").text)["run"] == {"seed": 7}
 
 
 def test_a_pause_beside_other_ios_is_told():
     line = "4096,100,100,100,20,8,4096,0"
     pause = "a pause begins when all I/Os of its worker have finished"
-    deep = scenario_of(configuration(line, worker(outstanding="2,DISABLED,1")), "job.icf")
+    deep = scenario_of(icf(line, worker(outstanding="2,DISABLED,1")), "job.icf")
     assert any(note.startswith(pause) for note in deep.notes)
-    assert not any(note.startswith(pause) for note in scenario_of(configuration(line), "job.icf").notes)
+    assert not any(note.startswith(pause) for note in scenario_of(icf(line), "job.icf").notes)
 
 
 def test_a_limit_beside_the_file_is_one():
-    text = configuration().replace("0          1          5", "0 0 0")
+    text = icf().replace("0          1          5", "0 0 0")
     assert "runtime" not in scenario_of(text, "job.icf", {"workload.runtime": "5s"}).text
 
 
-SECOND = configuration().replace(
-    "'End manager\n", "'End manager\n'Manager ID, manager name\n\t2,B\n" + worker("W2")
-)
+SECOND = icf().replace("'End manager\n", "'End manager\n'Manager ID, manager name\n\t2,B\n" + worker("W2"))
 
 
 @pytest.mark.parametrize(
     ("text", "at", "says"),
     [
-        (configuration("4096,90,67,100,0,1,0,0"), "\t4K,NONE", "4K: the shares of its lines (% of size) do not add up"),
-        (configuration("4096,101,67,100,0,1,0,0"), "4096,101", "% of size 101: a percentage from 0 to 100"),
-        (configuration("4096,100,67,x,0,1,0,0"), "4096,100", "% random 'x': a whole number is wanted"),
-        (configuration("4096,100,67"), "4096,100", "3 values, where size,% of size"),
-        (configuration(f"{'9' * 5000},100,67,100,0,1,0,0"), "99999", "size '99999999999999999999': a whole number"),
-        (configuration("1000,100,67,100,0,1,0,0"), "1000,100", "size 1000: a multiple of 512 bytes"),
-        (configuration("4096,100,67,100,0,1,100,0"), "4096,100", "align 100: a multiple of 512 bytes"),
-        (configuration("4096,100,67,0,0,1,8192,0"), "4096,100", "align 8192: sequential I/Os of 4096 bytes would leave"),
-        (configuration("4096,100,67,100,0,1,0,512"), "4096,100", "reply: a second I/O in the other direction"),
+        (icf("4096,90,67,100,0,1,0,0"), "\t4K,NONE", "4K: the shares of its lines (% of size) do not add up"),
+        (icf("4096,101,67,100,0,1,0,0"), "4096,101", "% of size 101: a percentage from 0 to 100"),
+        (icf("4096,100,67,x,0,1,0,0"), "4096,100", "% random 'x': a whole number is wanted"),
+        (icf("4096,100,67"), "4096,100", "3 values, where size,% of size"),
+        (icf(f"{'9' * 5000},100,67,100,0,1,0,0"), "99999", "size '99999999999999999999': a whole number"),
+        (icf("1000,100,67,100,0,1,0,0"), "1000,100", "size 1000: a multiple of 512 bytes"),
+        (icf("4096,100,67,100,0,1,100,0"), "4096,100", "align 100: a multiple of 512 bytes"),
+        (icf("4096,100,67,0,0,1,8192,0"), "4096,100", "align 8192: sequential I/Os of 4096 bytes would leave"),
+        (icf("4096,100,67,100,0,1,0,512"), "4096,100", "reply: a second I/O in the other direction"),
         (
-            configuration("4096,50,67,100,0,1,0,0\n8192,50,100,100,0,1,0,0"), "8192,50",
+            icf("4096,50,67,100,0,1,0,0\n8192,50,100,100,0,1,0,0"), "8192,50",
             "4K: lines with different reads: a job has sizes by share",
         ),
-        (configuration("4096,50,67,100,0,4,0,0\n8192,50,67,100,0,4,0,0"), "4096,50", "4K: bursts of one line among"),
-        (configuration(LINE, worker(outstanding="0,DISABLED,1")), "\t0,DISABLED", "0 I/Os outstanding: from 1 to"),
-        (configuration(LINE, worker(outstanding="1,ENABLED,1")), "\t1,ENABLED", "test connection rate: opening"),
-        (configuration(LINE, worker(outstanding=f"1,DISABLED,1,ENABLED,{1 << 63}")), "\t1,DISABLED", "fixed seed 92"),
-        (configuration(LINE, worker(outstanding="1,DISABLED,1,ENABLED")), "\t1,DISABLED", "fixed seed ''"),
+        (icf("4096,50,67,100,0,4,0,0\n8192,50,67,100,0,4,0,0"), "4096,50", "4K: bursts of one line among"),
+        (icf(LINE, worker(outstanding="0,DISABLED,1")), "\t0,DISABLED", "0 I/Os outstanding: from 1 to"),
+        (icf(LINE, worker(outstanding="1,ENABLED,1")), "\t1,ENABLED", "test connection rate: opening"),
+        (icf(LINE, worker(outstanding=f"1,DISABLED,1,ENABLED,{1 << 63}")), "\t1,DISABLED", "fixed seed 92"),
+        (icf(LINE, worker(outstanding="1,DISABLED,1,ENABLED")), "\t1,DISABLED", "fixed seed ''"),
         (
-            configuration(LINE, worker(outstanding="1,DISABLED,1,ENABLED,1"), worker("B", outstanding="1,x,1,ENABLED,2")),
+            icf(LINE, worker(outstanding="1,DISABLED,1,ENABLED,1"), worker("B", outstanding="1,x,1,ENABLED,2")),
             "\t1,x", "a second fixed seed: a run has one",
         ),
-        (configuration(LINE, worker(disk="all,0")), "\tall", "disk maximum size 'all': a whole number"),
-        (configuration(LINE, worker(type="NETWORK,TCP")), "\tNETWORK", "Worker 1: a worker of type NETWORK,TCP: remove"),
-        (configuration(LINE, worker(spec="4K\n\tOther")), "\tOther", "Worker 1: 4K, Other are tests one after the other"),
-        (configuration(LINE, worker(spec="Other")), "\tOther", "Other: there is no access specification of that name"),
-        (configuration(LINE, worker(spec="")), "\tWorker 1", "Worker 1: no access specification is assigned"),
-        (configuration(LINE, worker(spec="Idle")), "\tWorker 1", "all workers are idle"),
-        (configuration(LINE, worker(target="")), "\tWorker 1", "no worker has a target: nothing would run"),
-        (configuration(LINE, worker(), worker("B", target="2: Y")), "\t2: Y", "2: Y: a second target beside 1: X"),
+        (icf(LINE, worker(disk="all,0")), "\tall", "disk maximum size 'all': a whole number"),
+        (icf(LINE, worker(type="NETWORK,TCP")), "\tNETWORK", "Worker 1: a worker of type NETWORK,TCP: remove"),
+        (icf(LINE, worker(spec="4K\n\tOther")), "\tOther", "Worker 1: 4K, Other are tests one after the other"),
+        (icf(LINE, worker(spec="Other")), "\tOther", "Other: there is no access specification of that name"),
+        (icf(LINE, worker(spec="")), "\tWorker 1", "Worker 1: no access specification is assigned"),
+        (icf(LINE, worker(spec="Idle")), "\tWorker 1", "all workers are idle"),
+        (icf(LINE, worker(target="")), "\tWorker 1", "no worker has a target: nothing would run"),
+        (icf(LINE, worker(), worker("B", target="2: Y")), "\t2: Y", "2: Y: a second target beside 1: X"),
         (SECOND, "\tW2", "W2: a worker of a second manager"),
-        (configuration(LINE, *[worker()] * 1001), "Version", "more than 1,000 workers"),
-        (configuration(LINE, worker().replace("'Worker type\n\tDISK\n", "")), "\tWorker 1", "its 'Worker type is missing"),
-        (configuration(kind="CYCLE_TARGETS"), "\tCYCLE_TARGETS", "CYCLE_TARGETS: tests with more and more targets"),
-        (configuration(kind="CYCLE_OUTSTANDING_IOS", cycle="1 4 2 SOME"), "\t1 4 2", "SOME: steps are LINEAR or EXPON"),
-        (configuration(kind="CYCLE_OUTSTANDING_IOS", cycle="4 1 2 LINEAR"), "\t4 1 2", "depths from 4 to 1 by 2: from 1"),
-        (configuration(kind="CYCLE_OUTSTANDING_IOS", cycle="1 4 0 LINEAR"), "\t1 4 0", "depths from 1 to 4 by 0: from 1"),
-        (configuration(kind="CYCLE_OUTSTANDING_IOS", cycle="1 9999 1 LINEAR"), "\t1 9999", "9,999 depths: at most 1,000"),
+        (icf(LINE, *[worker()] * 1001), "Version", "more than 1,000 workers"),
+        (icf(LINE, worker().replace("'Worker type\n\tDISK\n", "")), "\tWorker 1", "its 'Worker type is missing"),
+        (icf(kind="CYCLE_TARGETS"), "\tCYCLE_TARGETS", "CYCLE_TARGETS: tests with more and more targets"),
+        (icf(kind="CYCLE_OUTSTANDING_IOS", cycle="1 4 2 SOME"), "\t1 4 2", "SOME: steps are LINEAR or EXPON"),
+        (icf(kind="CYCLE_OUTSTANDING_IOS", cycle="4 1 2 LINEAR"), "\t4 1 2", "depths from 4 to 1 by 2: from 1"),
+        (icf(kind="CYCLE_OUTSTANDING_IOS", cycle="1 4 0 LINEAR"), "\t1 4 0", "depths from 1 to 4 by 0: from 1"),
+        (icf(kind="CYCLE_OUTSTANDING_IOS", cycle="1 9999 1 LINEAR"), "\t1 9999", "9,999 depths: at most 1,000"),
         (
-            configuration(kind="CYCLE_OUTSTANDING_IOS").replace("'Queue Depth Cycling", "'Disk Cycling"),
+            icf(kind="CYCLE_OUTSTANDING_IOS").replace("'Queue Depth Cycling", "'Disk Cycling"),
             "\tCYCLE_OUT", "there is no 'Queue Depth Cycling",
         ),
-        (configuration(setup="'Run Time\n\t0 0 0\n"), "\t0 0 0", "the run has no end: give a 'Run Time"),
-        (configuration(setup="'Run Time\n\t9999999 0 0\n"), "\t9999999", "a run time of 35999996400 s: at most"),
-        (configuration(setup="'Run Time\n\t0 soon 0\n"), "\t0 soon", "minutes 'soon': a whole number"),
+        (icf(setup="'Run Time\n\t0 0 0\n"), "\t0 0 0", "the run has no end: give a 'Run Time"),
+        (icf(setup="'Run Time\n\t9999999 0 0\n"), "\t9999999", "a run time of 35999996400 s: at most"),
+        (icf(setup="'Run Time\n\t0 soon 0\n"), "\t0 soon", "minutes 'soon': a whole number"),
         (
-            configuration(setup="'Run Time\n\t0 0 9\n'Ramp Up Time (s)\n\t99999999999\n"), "\t99999999999",
+            icf(setup="'Run Time\n\t0 0 9\n'Ramp Up Time (s)\n\t99999999999\n"), "\t99999999999",
             "a ramp up time of 99999999999 s: at most",
         ),
-        (configuration(setup="'Run Time\n\t0 0 9\n'Made up\n\t1\n"), "'Made up", "'made up: not known here, and it might"),
-        (configuration(LINE, "'Made up\n\t1\n", worker()), "'Made up", "'made up: not known here, and it might"),
-        (configuration(f"{LINE}\n'Made up"), "'Made up", "'made up: no part of an access specification"),
-        (configuration().replace("'END access spec", "'Made up"), "'ACCESS SPEC", "'END access specifications is missing"),
-        (configuration() + "'Made up\n\t1\n", "'Made up", "'made up: it is in no section"),
+        (icf(setup="'Run Time\n\t0 0 9\n'Made up\n\t1\n"), "'Made up", "'made up: not known here, and it might"),
+        (icf(LINE, "'Made up\n\t1\n", worker()), "'Made up", "'made up: not known here, and it might"),
+        (icf(f"{LINE}\n'Made up"), "'Made up", "'made up: no part of an access specification"),
+        (icf().replace("'END access spec", "'Made up"), "'ACCESS SPEC", "'END access specifications is missing"),
+        (icf() + "'Made up\n\t1\n", "'Made up", "'made up: it is in no section"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_told_with_its_line(text, at, says):
@@ -281,19 +279,17 @@ def test_what_cannot_be_is_told_with_its_line(text, at, says):
 
 def test_lines_without_number_are_limited():
     with pytest.raises(InputError, match="more than 100,000 lines with a '"):
-        scenario_of(configuration() + "'x\n" * 100_001, "job.icf")
+        scenario_of(icf() + "'x\n" * 100_001, "job.icf")
 
 
 def test_a_file_without_workers_is_refused():
-    text = configuration()
+    text = icf()
     with pytest.raises(InputError, match="no worker has a target"):
         scenario_of(text[: text.index("'MANAGER LIST")], "job.icf")
 
 
 def test_all_problems_are_told_at_once():
-    text = configuration("1000,100,67,100,0,1,0,0", kind="CYCLE_TARGETS").replace(
-        "0          1          5", "0 0 0"
-    )
+    text = icf("1000,100,67,100,0,1,0,0", kind="CYCLE_TARGETS").replace("0          1          5", "0 0 0")
     with pytest.raises(InputError) as caught:
         scenario_of(text, "job.icf")
     assert str(caught.value).count("job.icf:") == 3
@@ -302,7 +298,7 @@ def test_all_problems_are_told_at_once():
 @pytest.mark.parametrize(
     ("text", "is_one"),
     [
-        (configuration(), True),
+        (icf(), True),
         ("\r\nVersion 2006.07.27\r\n'ACCESS SPECIFICATIONS ====\r\n", True),
         ("Version 1.1.0\n", False),
         ("'TEST SETUP ====\n", False),
@@ -315,12 +311,12 @@ def test_a_configuration_is_known_by_its_version_and_a_section(text, is_one):
 
 
 def test_lines_may_end_as_on_windows():
-    text = configuration()
+    text = icf()
     assert scenario_of(text.replace("\n", "\r\n"), "x").text == scenario_of(text, "x").text
 
 
 def test_a_changed_configuration_is_read_or_refused():
-    draw, whole = random.Random(3), configuration(LINE, worker(), worker("B"), kind="CYCLE_OUTSTANDING_IOS")  # noqa: S311
+    draw, whole = random.Random(3), icf(LINE, worker(), worker("B"), kind="CYCLE_OUTSTANDING_IOS")  # noqa: S311
     for _ in range(400):
         text = whole
         for _ in range(draw.randint(1, 4)):
@@ -335,7 +331,7 @@ def test_a_changed_configuration_is_read_or_refused():
 
 def test_it_runs_from_the_command_line(run, tmp_path):
     job = tmp_path / "database.icf"
-    text = configuration(LINE, worker(), worker("B"), kind="CYCLE_OUTSTANDING_IOS", cycle="1 4 4 EXPONENTIAL")
+    text = icf(LINE, worker(), worker("B"), kind="CYCLE_OUTSTANDING_IOS", cycle="1 4 4 EXPONENTIAL")
     job.write_text(text.replace("0          1          5", "0 0 5"), "utf-8")
     done = run("simulate", job, "--drive", "wd-4tb-7200", "--json")
     assert done.returncode == 0, done.stderr
