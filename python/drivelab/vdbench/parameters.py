@@ -18,7 +18,8 @@ from drivelab.report import toml_text
 from drivelab.scenarios.converted import HOST_CACHE, Converted, has_host_cache, told
 from drivelab.vdbench.syntax import KINDS, Definition, Parameter, definitions_of
 
-_SIZE = re.compile(r"(\d+)([kmgt]?)", re.IGNORECASE)
+_SIZE = re.compile(r"([0-9]{1,15})([kmgt]?)", re.IGNORECASE)
+_WHOLE = re.compile("[0-9]{1,15}")
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 # What Vdbench does without a parameter.
 _XFERSIZE, _THREADS = "4k", "8"
@@ -216,7 +217,7 @@ def _kind(settled: Mapping[str, Parameter]) -> dict[str, object]:
 def _percents(at: Parameter | None, values: Sequence[str]) -> list[int]:
     found = []
     for value in values:
-        if not value.isascii() or not value.isdigit() or int(value) > 100:
+        if not _WHOLE.fullmatch(value) or int(value) > 100:
             raise _WrongError(_at(at), f"{value}: a whole number from 0 to 100 is wanted")
         found.append(int(value))
     return found
@@ -273,7 +274,7 @@ def _process(at: Parameter | None) -> str:
 def _listed(at: Parameter | None, default: str, least: int, most: int) -> object:
     found = []
     for value in at.values if at else (default,):
-        if not value.isascii() or not value.isdigit() or not least <= int(value) <= most:
+        if not _WHOLE.fullmatch(value) or not least <= int(value) <= most:
             raise _WrongError(
                 _at(at), f"{value}: whole numbers from {least} to {most:,} are wanted, such as (1,2,4)"
             )
@@ -296,7 +297,7 @@ def _bytes(at: Parameter, value: str) -> int:
 def _seconds(at: Parameter | None, default: str) -> str:
     """A time: seconds, or minutes and hours with m and h."""
     value = at.text if at else default
-    match = re.fullmatch(r"(\d+)([smh]?)", value)
+    match = re.fullmatch(r"([0-9]{1,9})([smh]?)", value)
     if match is None:
         raise _WrongError(_at(at), f"{value}: no time; give seconds, such as 60")
     return f"{int(match[1]) * {'': 1, 's': 1, 'm': 60, 'h': 3600}[match[2]]}s"
