@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from drivelab.diskspd.meaning import COMMAND, Given, WrongError, converted
 from drivelab.diskspd.options import take
 from drivelab.errors import InputError, ref
-from drivelab.scenarios.converted import Converted, command_lines, has_host_cache, told
+from drivelab.scenarios.converted import Converted, command_lines, told
 
 _PROGRAM = r"diskspd(?:64|32)?(?:\.exe)?"
 _COMMAND = re.compile(
@@ -47,7 +47,7 @@ def scenario_of(text: str, origin: str, given: Mapping[str, str] | None = None) 
             problems.append(f"{origin}:{number}: {word}: {wrong}")
     result = Converted("")
     try:
-        result = converted(found, COMMAND, has_host_cache=has_host_cache(given))
+        result = converted(found, COMMAND, given or {})
     except WrongError as wrong:
         problems.append(f"{origin}:{number}: {wrong}")
     if problems:

@@ -7,10 +7,12 @@ same place. What is left out is what DiskSpd does: sequential reads of 64 KiB wi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from drivelab.report import toml_text
-from drivelab.scenarios.converted import HOST_CACHE, Converted
+from drivelab.scenarios.converted import HOST_CACHE, Converted, drop_given, has_host_cache
 
 BLOCK, _OUTSTANDING, _DURATION_S, _WARMUP_S = 64 << 10, 2, 10, 5
 
@@ -73,9 +75,12 @@ class Given:
     targets: list[str] = field(default_factory=list)
 
 
-def converted(found: Given, terms: Terms, *, has_host_cache: bool) -> Converted:
-    """The scenario of what the options say. Raises WrongError."""
-    workload = _workload(found, terms, has_host_cache=has_host_cache)
+def converted(found: Given, terms: Terms, given: Mapping[str, str]) -> Converted:
+    """The scenario of what the options say; the keys that are given beside the file take precedence.
+
+    Raises WrongError.
+    """
+    workload = _workload(found, terms, has_cache=has_host_cache(given))
     notes = []
     if found.idle:
         notes.append(f"without effect on a drive: {', '.join(found.idle)}")
@@ -86,10 +91,11 @@ def converted(found: Given, terms: Terms, *, has_host_cache: bool) -> Converted:
     if "size" not in workload:
         notes.append(f"the target is the whole drive, for {terms.sizes} gives it a size")
     name = found.targets[0] if found.targets else "diskspd"
-    document: dict[str, object] = {"name": f"diskspd {name}", "workload": workload}
+    document: dict[str, Any] = {"name": f"diskspd {name}", "workload": workload}
     if found.seed:
         # 0 is what DiskSpd has without a seed.
         document["run"] = {"seed": found.seed}
+    drop_given(document, given)
     return Converted(toml_text.dumps(document), notes)
 
 
@@ -102,7 +108,7 @@ def _range(found: Given, terms: Terms) -> dict[str, object]:
     return {**offset, "size": f"{min(ends) - found.base}B"} if ends else offset
 
 
-def _workload(found: Given, terms: Terms, *, has_host_cache: bool) -> dict[str, object]:
+def _workload(found: Given, terms: Terms, *, has_cache: bool) -> dict[str, object]:
     """The section of the scenario. Raises WrongError."""
     more = dict(found.more)
     kinds = {0: "read", 100: "write"}
@@ -123,7 +129,7 @@ def _workload(found: Given, terms: Terms, *, has_host_cache: bool) -> dict[str, 
     workload["iodepth"] = depth
     if copies > 1:
         workload["numjobs"] = copies
-    if "u" not in found.caching and not has_host_cache:
+    if "u" not in found.caching and not has_cache:
         raise WrongError(
             f"I/Os go through the system's cache without {terms.uncached}: add one, or {HOST_CACHE}"
         )

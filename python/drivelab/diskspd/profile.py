@@ -14,7 +14,7 @@ from drivelab.diskspd.meaning import PROFILE, Given, WrongError, converted
 from drivelab.diskspd.options import take
 from drivelab.diskspd.xml import Node, XmlError, root_of
 from drivelab.errors import InputError
-from drivelab.scenarios.converted import Converted, has_host_cache, told
+from drivelab.scenarios.converted import Converted, told
 
 _BEGIN = re.compile(
     r"\s*(?:<\?xml[^>]*>)?\s*(?:<!--.*?-->\s*)*<(?:!DOCTYPE\s+)?(?:[\w.-]+:)?(?:Profile|Results)\b", re.DOTALL
@@ -66,12 +66,11 @@ _NORMAL = ("IOPriority", "3")
 class _Reading:
     """A profile while it is read."""
 
-    origin: str
     given: Given = field(default_factory=Given)
-    problems: list[str] = field(default_factory=list)
+    problems: list[tuple[int, str]] = field(default_factory=list)
 
     def wrong(self, node: Node, why: str) -> None:
-        self.problems.append(f"{self.origin}:{node.line}: {node.name}: {why}")
+        self.problems.append((node.line, f"{node.name}: {why}"))
 
     def take(self, node: Node, option: str) -> None:
         """Take over an element as the option of the command line that it stands for."""
@@ -113,7 +112,7 @@ def scenario_of(text: str, origin: str, given: Mapping[str, str] | None = None) 
             f"{origin}:{root.line}: results of DiskSpd, no job: compare them with `drivelab compare`, or give the "
             "element Profile in them a file of its own"
         )
-    reading = _Reading(origin)
+    reading = _Reading()
     span = _only(reading, root, "TimeSpans", "TimeSpan")
     target = _only(reading, span, "Targets", "Target") if span is not None else None
     result = Converted("")
@@ -121,11 +120,11 @@ def scenario_of(text: str, origin: str, given: Mapping[str, str] | None = None) 
         _sort_out(reading, root, {"TimeSpans"})
         _span(reading, span, target)
         try:
-            result = converted(reading.given, PROFILE, has_host_cache=has_host_cache(given))
+            result = converted(reading.given, PROFILE, given or {})
         except WrongError as wrong:
-            reading.problems.append(f"{origin}:{target.line}: Target: {wrong}")
+            reading.wrong(target, str(wrong))
     if reading.problems:
-        raise told(reading.problems)
+        raise told([f"{origin}:{line}: {what}" for line, what in sorted(reading.problems)])
     return result
 
 

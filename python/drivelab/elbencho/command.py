@@ -15,7 +15,14 @@ from dataclasses import dataclass, field
 from drivelab.elbencho import options
 from drivelab.errors import InputError, ref
 from drivelab.report import toml_text
-from drivelab.scenarios.converted import HOST_CACHE, Converted, command_lines, has_host_cache, told
+from drivelab.scenarios.converted import (
+    HOST_CACHE,
+    Converted,
+    command_lines,
+    drop_given,
+    has_host_cache,
+    told,
+)
 
 _COMMAND = re.compile(r"^(?:sudo\s+)?(?:[^\s=]*/)?elbencho(?=\s|$)(?!\s*=)")
 _GOES_ON, _REMARK = re.compile(r"\\\r?\n"), re.compile("#")
@@ -171,7 +178,9 @@ def _converted(found: _Given, given: Mapping[str, str]) -> Converted:
         raise _WrongError(f"I/Os go through the system's cache without --direct: add it, or {HOST_CACHE}")
     workload["direct"] = "direct" in found.flags
     workload |= _parts(found, str(workload["rw"]), notes, has_limit=bool(_LIMITS & set(given)))
-    return Converted(toml_text.dumps({"name": f"elbencho {found.paths[0]}", "workload": workload}), notes)
+    document = {"name": f"elbencho {found.paths[0]}", "workload": workload}
+    drop_given(document, given)
+    return Converted(toml_text.dumps(document), notes)
 
 
 def _kind(found: _Given, notes: list[str]) -> dict[str, object]:

@@ -13,7 +13,7 @@ from typing import Any
 from drivelab.errors import InputError
 from drivelab.fio.exits import check, ends_all, that_run
 from drivelab.fio.files import copies, devices_of, lay_out
-from drivelab.fio.given import drop_given, has_limit, replace_options
+from drivelab.fio.given import has_limit, replace_options
 from drivelab.fio.job import build
 from drivelab.fio.options import MEANT, refusal
 from drivelab.fio.range import SECTOR_BYTES
@@ -21,7 +21,7 @@ from drivelab.fio.reader import Built
 from drivelab.fio.syntax import Job, Place, Problem, jobs_of
 from drivelab.fio.values import WrongError, flag
 from drivelab.report import toml_text
-from drivelab.scenarios.converted import Converted
+from drivelab.scenarios.converted import Converted, drop_given
 
 _SHOWN = 20
 # More problems than anybody reads: with so many the rest is not looked for.

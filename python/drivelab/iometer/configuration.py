@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from drivelab.iometer.access import SECTOR, WrongError, job_of, whole_numbers
 from drivelab.iometer.syntax import (
@@ -24,7 +24,7 @@ from drivelab.iometer.syntax import (
     is_configuration,
 )
 from drivelab.report import toml_text
-from drivelab.scenarios.converted import Converted, told
+from drivelab.scenarios.converted import Converted, drop_given, told
 
 __all__ = ["is_configuration", "scenario_of"]
 
@@ -79,9 +79,10 @@ def scenario_of(text: str, origin: str, given: Mapping[str, str] | None = None) 
         raise told([f"{origin}:{line}: {what}" for line, what in dict.fromkeys(sorted(problems))])
     workload = _workload(jobs, depths) | ends
     name = ", ".join(dict.fromkeys(worker.specifications[0].text for worker, _ in jobs))
-    document: dict[str, object] = {"name": f"iometer {name}", "workload": workload}
+    document: dict[str, Any] = {"name": f"iometer {name}", "workload": workload}
     if seeds:
         document["run"] = {"seed": next(iter(seeds))}
+    drop_given(document, given or {})
     return Converted(toml_text.dumps(document), _notes(found, jobs, depths))
 
 

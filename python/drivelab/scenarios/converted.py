@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from drivelab.errors import InputError, ref
 
@@ -36,6 +37,26 @@ def told(problems: Sequence[str]) -> InputError:
     left = len(problems) - _SHOWN
     more = [f"and {left} more"] if left > 0 else []
     return InputError("\n".join([*problems[:_SHOWN], *more]))
+
+
+def drop_given(
+    document: dict[str, Any], given: Mapping[str, str], held: frozenset[str] = frozenset()
+) -> None:
+    """Remove the keys that are given from all jobs, so that the given ones are in force in each."""
+    words = {"run.duration": "runtime", "run.warmup": "ramp_time", "run.ios": "number_ios"}
+    names = {words.get(key, key.removeprefix("workload.")) for key in given if key not in held}
+    if "run.seed" in given:
+        document.pop("run", None)
+    workloads = document["workload"]
+    for workload in workloads if isinstance(workloads, list) else [workloads]:
+        for table in (workload, *workload.get("job", {}).values()):
+            for name in names:
+                table.pop(name, None)
+            if "bssplit" in names or "bs" in names:
+                table.pop("bssplit", None)
+                table.pop("bs", None)
+            if "rate_iops" in names:
+                table.pop("iodepth", None)
 
 
 def command_lines(text: str, goes_on: re.Pattern[str], remark: re.Pattern[str]) -> list[tuple[int, str]]:

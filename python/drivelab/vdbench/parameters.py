@@ -12,10 +12,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from typing import Any
 
 from drivelab.errors import ref
 from drivelab.report import toml_text
-from drivelab.scenarios.converted import HOST_CACHE, Converted, has_host_cache, told
+from drivelab.scenarios.converted import HOST_CACHE, Converted, drop_given, has_host_cache, told
 from drivelab.vdbench.syntax import KINDS, Definition, Parameter, definitions_of
 
 _SIZE = re.compile(r"([0-9]{1,15})([kmgt]?)", re.IGNORECASE)
@@ -105,7 +106,7 @@ def scenario_of(text: str, origin: str, given: Mapping[str, str] | None = None) 
         if not chosen[kind]:
             line = chosen["rd"][0].line if chosen["rd"] else 1
             wrong(line, f"no {kind}: a file has a storage, a workload and a run definition")
-    document: dict[str, object] = {}
+    document: dict[str, Any] = {}
     if not found.problems:
         try:
             sd, wd, rd = (chosen[kind][0] for kind in KINDS)
@@ -117,6 +118,7 @@ def scenario_of(text: str, origin: str, given: Mapping[str, str] | None = None) 
             wrong(error.at.line, f"{name}: {error}")
     if found.problems:
         raise told(found.problems)
+    drop_given(document, given or {})
     text_of = toml_text.dumps(document)
     idle = [f"without effect on a drive: {', '.join(found.idle)}"] if found.idle else []
     rate = [_OPEN] if "rate_iops" in text_of else []
