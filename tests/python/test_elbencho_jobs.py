@@ -188,8 +188,16 @@ def test_what_cannot_be_is_told_with_line_and_option(words, says):
 
 
 def test_unaligned_places_are_refused_without_direct():
-    with pytest.raises(InputError, match="--norandalign: I/Os that begin at any byte"):
-        workload("-r --rand --norandalign --timelimit 5 x", **{"target.host_cache": "true"})
+    for words in ("--nodiocheck --direct", ""):
+        with pytest.raises(InputError, match="--norandalign: I/Os that begin at any byte"):
+            workload(f"-r --rand --norandalign {words} --timelimit 5 x", **{"target.host_cache": "true"})
+    found = scenario_of("elbencho -r --rand --norandalign --direct --timelimit 5 x", "job.sh")
+    assert found.notes[0] == "without effect on a drive: --norandalign"
+
+
+def test_an_algorithm_of_random_places_is_not_that_of_each_block_once():
+    found = scenario_of("elbencho -w --rand --randalgo strong --direct -s 1g x", "job.sh")
+    assert found.notes == ["without effect on a drive: --randalgo"]
 
 
 def test_all_problems_are_told_at_once():

@@ -19,8 +19,9 @@ JOBS = {
     "vdbench": "sd=sd1,lun=/dev/sdb\nwd=wd1,sd=sd1\nrd=run1,wd=wd1,iorate=max,elapsed=9,forthreads=(2,4)\n",
     "iometer": "Version 1.1.0\n'TEST SETUP ===\n'Run Time\n\t0 0 9\n'END test setup\n'ACCESS SPECIFICATIONS ===\n"
     "'Access specification name,default assignment\n\tA,NONE\n"
-    ""
-    "'size,% of size,% reads,% random,delay,burst,align,reply\n\t4096,100,100,100,0,1,4096,0\n'END access specifications\n'MANAGER LIST ===\n'Manager ID, manager name\n\t1,B\n"
+    "'size,% of size,% reads,% random,delay,burst,align,reply\n\t4096,100,100,100,0,1,4096,0\n"
+    "'END access specifications\n"
+    "'MANAGER LIST ===\n'Manager ID, manager name\n\t1,B\n"
     "'Worker\n\tW\n'Worker type\n\tDISK\n'Assigned access specs\n\tA\n'End assigned access specs\n'Target assignments\n"
     "'Target\n\t1: X\n'Target type\n\tDISK\n'End target\n'End target assignments\n'End worker\n'End manager\n"
     "'END manager list\n",

@@ -171,6 +171,8 @@ def _converted(found: _Given, given: Mapping[str, str]) -> Converted:
             raise _WrongError(f"--{name}: {options.RATE}")
     if _number(found, "iterations", 1, 0, 1 << 31) > 1:
         raise _WrongError("--iterations: a repeated run: leave it out, and give another seed with each run")
+    if "norandalign" in found.flags:
+        _check_alignment(found)
     notes = [f"without effect on a drive: {', '.join(found.idle)}"] if found.idle else []
     workload = _kind(found, notes)
     workload["iodepth"] = _number(found, "iodepth", _DEPTH, 1, _DEPTH_MAX)
@@ -183,6 +185,13 @@ def _converted(found: _Given, given: Mapping[str, str]) -> Converted:
     return Converted(toml_text.dumps(document), notes)
 
 
+def _check_alignment(found: _Given) -> None:
+    """Places that begin at any byte, which direct I/O does not have unless its check is off. Raises _WrongError."""
+    if "rand" in found.flags and ("direct" not in found.flags or "--nodiocheck" in found.idle):
+        raise _WrongError("--norandalign: I/Os that begin at any byte: leave it out")
+    found.idle["--norandalign"] = None
+
+
 def _kind(found: _Given, notes: list[str]) -> dict[str, object]:
     """Reads or writes, at which places, with a share of reads among writes. Raises _WrongError."""
     phases = {"read", "write"} & found.flags
@@ -192,15 +201,13 @@ def _kind(found: _Given, notes: list[str]) -> dict[str, object]:
             if phases
             else "neither -r nor -w: give one of them"
         )
-    if "norandalign" in found.flags and "direct" not in found.flags and "rand" in found.flags:
-        raise _WrongError("--norandalign: I/Os that begin at any byte: leave it out")
     random = "rand" if "rand" in found.flags else ""
     reads = _number(found, "rwmixpct", 0, 0, 100)
     if phases == {"read"}:
         if reads:
             raise _WrongError("--rwmixpct: it is the share of reads among writes: give -w in place of -r")
         return {"rw": f"{random}read"}
-    if random and not {"rwmixpct"} & set(found.values):
+    if random and "--randalgo" not in found.idle:
         notes.append(
             "elbencho's random writes reach each block once before any again; here each place is drawn by itself"
         )

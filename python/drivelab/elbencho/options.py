@@ -35,6 +35,8 @@ IDLE_FLAGS = frozenset(
         "base10", "live1", "live1n", "nolive", "livecsvex", "livejsonex", "nocsvlabels", "allelapsed", "svcelapsed",
         "svcping", "lat", "lathisto", "latpercent", "cpu", "dirstats", "nodiocheck", "nofdsharing", "nopathexp", "sync",
         "dropcache", "preallocfile", "trunctosize", "trunc", "nodelerr", "no0usecerr", "opsloglock",
+        # Of versions before 3.0.19; later ones align without it.
+        "randalign",
     }
 )  # fmt: skip
 IDLE_VALUES = frozenset(
