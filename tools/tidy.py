@@ -323,8 +323,13 @@ def check_driver_lock(tree: Tree) -> Iterator[Finding]:
             yield Finding(DRIVER_LOCK, line, what, "run `cargo update --workspace` in fuzz/driver")
 
 
-# Options of other programs, in the remedies for mounting, and a command in the comment of a job file of fio.
-OTHER_OPTIONS = {"crates/emulate/src/fuse/mod.rs", "crates/scenario/src/fio_trace.rs"}
+# Options of other programs: in the remedies for mounting, a command in the comment of a job file of fio, and what is
+# wrong in a command line of elbencho.
+OTHER_OPTIONS = {
+    "crates/emulate/src/fuse/mod.rs",
+    "crates/scenario/src/fio_trace.rs",
+    "python/drivelab/elbencho/command.py",
+}
 OPTION = re.compile(r"(?<![\w-])--[a-z]{2}")
 RUST_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"?')
 
@@ -344,7 +349,12 @@ def check_messages(tree: Tree) -> Iterator[Finding]:
                     break
                 if any(OPTION.search(text) for text in RUST_TEXT.findall(line.partition("//")[0])):
                     yield Finding(name, number, what, remedy)
-        if name.startswith("python/drivelab/") and name.endswith(".py") and "/cli/" not in name:
+        if (
+            name.startswith("python/drivelab/")
+            and name.endswith(".py")
+            and "/cli/" not in name
+            and name not in OTHER_OPTIONS
+        ):
             for number in _options_in_errors(tree.text(name) or ""):
                 yield Finding(name, number, what, remedy)
 

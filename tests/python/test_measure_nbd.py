@@ -193,7 +193,7 @@ def test_ready_made_measurements_take_an_address(run, device, tmp_path):
 
 
 def test_all_of_it_is_what_fit_reads(run, device, tmp_path):
-    done = run("measure", "all", device.uri, "--out", tmp_path / "mine", "--minutes", "0.1", "--json")
+    done = run("measure", "all", device.uri, "--out", tmp_path / "mine", "--minutes", "0.2", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["target"] == device.uri
     assert len(read_chain(tmp_path / "mine" / "chain.csv")) > 100
@@ -206,7 +206,7 @@ def test_a_drive_that_serves_in_order_is_told_from_one_that_reorders(run, comman
         scenario = f'[target]\ndrive = "wd-4tb-7200"\nqueue = {{ order = "{order}" }}\n'
         with served(command, environment, tmp_path, scenario, clock="x4") as device:
             # Beside other processes the times may be too noisy for a verdict; a longer measurement then decides.
-            for seconds in ("0.8", "1.6", "3.2", "6.4"):
+            for seconds in ("0.4", "0.8", "1.6", "3.2", "6.4", "12.8"):
                 done = run("measure", "reorder", device.uri, "--seconds", seconds, "--json")
                 verdicts[order] = json.loads(done.stdout)["verdict"]
                 if verdicts[order] != "cannot-tell":

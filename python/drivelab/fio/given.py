@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from drivelab import _core
 from drivelab.fio.syntax import Job, Option, Place
@@ -131,21 +130,3 @@ def has_limit(given: Mapping[str, str], held: frozenset[str]) -> bool:
     return any(
         key.startswith(_LIMITS) and key not in held for key in given if key not in {"run.seed", "run.warmup"}
     )
-
-
-def drop_given(document: dict[str, Any], given: Mapping[str, str], held: frozenset[str]) -> None:
-    """Remove the keys that are given from all jobs, so that the given ones are in force in each."""
-    words = {"run.duration": "runtime", "run.warmup": "ramp_time", "run.ios": "number_ios"}
-    names = {words.get(key, key.removeprefix("workload.")) for key in given if key not in held}
-    if "run.seed" in given:
-        document.pop("run", None)
-    workloads = document["workload"]
-    for workload in workloads if isinstance(workloads, list) else [workloads]:
-        for table in (workload, *workload.get("job", {}).values()):
-            for name in names:
-                table.pop(name, None)
-            if "bssplit" in names or "bs" in names:
-                table.pop("bssplit", None)
-                table.pop("bs", None)
-            if "rate_iops" in names:
-                table.pop("iodepth", None)

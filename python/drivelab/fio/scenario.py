@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from drivelab.errors import InputError
 from drivelab.fio.exits import check, ends_all, that_run
 from drivelab.fio.files import copies, devices_of, lay_out
-from drivelab.fio.given import drop_given, has_limit, replace_options
+from drivelab.fio.given import has_limit, replace_options
 from drivelab.fio.job import build
 from drivelab.fio.options import MEANT, refusal
 from drivelab.fio.range import SECTOR_BYTES
@@ -21,22 +21,12 @@ from drivelab.fio.reader import Built
 from drivelab.fio.syntax import Job, Place, Problem, jobs_of
 from drivelab.fio.values import WrongError, flag
 from drivelab.report import toml_text
+from drivelab.scenarios.converted import Converted, drop_given
 
 _SHOWN = 20
 # More problems than anybody reads: with so many the rest is not looked for.
 _PROBLEMS_MAX = 100
 """The most problems that one message lists."""
-
-
-@dataclass
-class Converted:
-    """A scenario without its target, and notes for the reader."""
-
-    text: str
-    """The TOML text; each line from an option names its line of the job file."""
-    notes: list[str] = field(default_factory=list)
-    held: frozenset[str] = frozenset()
-    """The given keys that the text has taken over."""
 
 
 @dataclass(frozen=True)

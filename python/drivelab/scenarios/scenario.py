@@ -97,11 +97,15 @@ def read_source(scenario: object, overrides: Iterable[Override] = ()) -> Source:
 
 def _of_others(text: str, path: Path, overrides: Iterable[Override]) -> Source | None:
     """The job of another tool as a scenario; None where it is of none that is known. Raises InputError."""
-    from drivelab import diskspd, vdbench  # noqa: PLC0415 - few need them
+    from drivelab import diskspd, elbencho, iometer, vdbench  # noqa: PLC0415 - few need them
 
     given = {item.key: item.value for item in overrides}
-    if diskspd.is_command(text):
+    if diskspd.is_job(text):
         found = diskspd.scenario_of(text, str(path), given)
+    elif elbencho.is_command(text):
+        found = elbencho.scenario_of(text, str(path), given)
+    elif iometer.is_configuration(text):
+        found = iometer.scenario_of(text, str(path), given)
     elif vdbench.is_parameter_file(text):
         found = vdbench.scenario_of(text, str(path), given)
     else:

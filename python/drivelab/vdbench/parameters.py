@@ -12,14 +12,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from typing import Any
 
-from drivelab.errors import InputError, ref
-from drivelab.fio.scenario import Converted
+from drivelab.errors import ref
 from drivelab.report import toml_text
+from drivelab.scenarios.converted import HOST_CACHE, Converted, drop_given, has_host_cache, told
 from drivelab.vdbench.syntax import KINDS, Definition, Parameter, definitions_of
 
-_SHOWN = 20
-_SIZE = re.compile(r"(\d+)([kmgt]?)", re.IGNORECASE)
+_SIZE = re.compile(r"([0-9]{1,15})([kmgt]?)", re.IGNORECASE)
+_WHOLE = re.compile("[0-9]{1,15}")
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 # What Vdbench does without a parameter.
 _XFERSIZE, _THREADS = "4k", "8"
@@ -53,7 +54,6 @@ _REFUSED = {
 
 _DIRECT, _FORCED = {"o_direct", "directio"}, {"o_sync", "o_dsync"}
 _OPEN = "a rate is an open loop: its I/Os do not wait for a free thread, where Vdbench is held back by its threads"
-HOST_CACHE = ref("target.host_cache", '{ size = "4GiB" }')
 
 
 class _WrongError(Exception):
@@ -84,7 +84,7 @@ def scenario_of(text: str, origin: str, given: Mapping[str, str] | None = None) 
     `given` are the keys that are set beside the file: with a cache of the host, I/Os may go through the system's.
     """
     definitions, general, problems = definitions_of(text)
-    has_cache = any(key.startswith("target.host_cache") for key in given or {})
+    has_cache = has_host_cache(given)
     found = _Found()
 
     def wrong(line: int, why: str) -> None:
@@ -106,7 +106,7 @@ def scenario_of(text: str, origin: str, given: Mapping[str, str] | None = None) 
         if not chosen[kind]:
             line = chosen["rd"][0].line if chosen["rd"] else 1
             wrong(line, f"no {kind}: a file has a storage, a workload and a run definition")
-    document: dict[str, object] = {}
+    document: dict[str, Any] = {}
     if not found.problems:
         try:
             sd, wd, rd = (chosen[kind][0] for kind in KINDS)
@@ -117,8 +117,8 @@ def scenario_of(text: str, origin: str, given: Mapping[str, str] | None = None) 
             name = error.at.name if isinstance(error.at, Parameter) else f"{error.at.kind}={error.at.name}"
             wrong(error.at.line, f"{name}: {error}")
     if found.problems:
-        left = len(found.problems) - _SHOWN
-        raise InputError("\n".join([*found.problems[:_SHOWN], *([f"and {left} more"] if left > 0 else [])]))
+        raise told(found.problems)
+    drop_given(document, given or {})
     text_of = toml_text.dumps(document)
     idle = [f"without effect on a drive: {', '.join(found.idle)}"] if found.idle else []
     rate = [_OPEN] if "rate_iops" in text_of else []
@@ -219,7 +219,7 @@ def _kind(settled: Mapping[str, Parameter]) -> dict[str, object]:
 def _percents(at: Parameter | None, values: Sequence[str]) -> list[int]:
     found = []
     for value in values:
-        if not value.isascii() or not value.isdigit() or int(value) > 100:
+        if not _WHOLE.fullmatch(value) or int(value) > 100:
             raise _WrongError(_at(at), f"{value}: a whole number from 0 to 100 is wanted")
         found.append(int(value))
     return found
@@ -276,7 +276,7 @@ def _process(at: Parameter | None) -> str:
 def _listed(at: Parameter | None, default: str, least: int, most: int) -> object:
     found = []
     for value in at.values if at else (default,):
-        if not value.isascii() or not value.isdigit() or not least <= int(value) <= most:
+        if not _WHOLE.fullmatch(value) or not least <= int(value) <= most:
             raise _WrongError(
                 _at(at), f"{value}: whole numbers from {least} to {most:,} are wanted, such as (1,2,4)"
             )
@@ -299,7 +299,7 @@ def _bytes(at: Parameter, value: str) -> int:
 def _seconds(at: Parameter | None, default: str) -> str:
     """A time: seconds, or minutes and hours with m and h."""
     value = at.text if at else default
-    match = re.fullmatch(r"(\d+)([smh]?)", value)
+    match = re.fullmatch(r"([0-9]{1,9})([smh]?)", value)
     if match is None:
         raise _WrongError(_at(at), f"{value}: no time; give seconds, such as 60")
     return f"{int(match[1]) * {'': 1, 's': 1, 'm': 60, 'h': 3600}[match[2]]}s"
