@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import shutil
+import subprocess
 from pathlib import Path
 
 import ci_files
@@ -14,7 +15,7 @@ import small_yaml
 
 WORKFLOW = ".github/workflows/storage.yml"
 CUTS = "4"
-NO_SYNC = {"sh write.sh": "sh write.sh --no-sync", "load.py wal full": "load.py delete full"}
+NO_SYNC = {"sh write.sh": "sh write.sh --no-sync", "load.py wal full": "load.py wal off"}
 
 
 @pytest.fixture
@@ -36,9 +37,12 @@ def job(command, environment, tmp_path) -> tuple[Path, dict[str, str]]:
 
 @pytest.fixture
 def fio(request) -> None:
-    """Skip, by the test's name, without fio."""
+    """Skip, by the test's name, without fio and its engine for NBD."""
     if shutil.which("fio") is None:
         pytest.skip(f"{request.node.name}: no fio")
+    engines = subprocess.run(["fio", "--enghelp"], capture_output=True, encoding="utf-8", check=False)
+    if "nbd" not in engines.stdout.split():
+        pytest.skip(f"{request.node.name}: this fio has no engine for NBD")
 
 
 def faulty(text: str) -> str:
@@ -203,11 +207,10 @@ def test_an_input_stays_one_argument_and_no_shell_of_the_action_reads_it(job, tm
 def test_a_wheel_is_installed_for_the_steps_that_follow(job, tmp_path):
     folder, environment = job
     made = tmp_path / "drivelab" / "bin"
+    at, own = shlex.quote(str(made)), shlex.quote(str(tmp_path / "bin"))
     # An interpreter whose environments have a pip that shows what it is asked, and installs a drivelab.
-    program(
-        tmp_path, "python3", f'test "$1" = -c || mkdir -p {made}; cp {tmp_path}/bin/pip {made}/pip || true'
-    )
-    program(tmp_path, "pip", f'printf "%s\\n" "$@"; cp {tmp_path}/bin/drivelab {made}/drivelab')
+    program(tmp_path, "python3", f'test "$1" = -c || mkdir -p {at}; cp {own}/pip {at}/pip || true')
+    program(tmp_path, "pip", f'printf "%s\\n" "$@"; cp {own}/drivelab {at}/drivelab')
     install = 'bash "$ACTIONS/install.sh"'
     environment |= {
         "ACTIONS": str(ci_files.ACTIONS),

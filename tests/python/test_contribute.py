@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tomllib
 import zipfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,10 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_bundles import MODEL, SECRETS, SIZE, export, exported, record, write_sheet
 
-from drivelab import fit
+from drivelab import InputError, fit
 from drivelab.contributing import bundle as bundles
-from drivelab.contributing.checks import RATE_ERROR_MOST
-from drivelab.contributing.entry import without_names
+from drivelab.contributing import checks
+from drivelab.contributing.checks import RATE_ERROR_MOST, Candidate, before_simulating
+from drivelab.contributing.entry import texts, without_names
+from drivelab.contributing.measured import Depth, Measurement
 from drivelab.record_library import exchange
 from drivelab.record_library.entry import entry_of
 from drivelab.records.opening import Document
@@ -101,6 +104,15 @@ def test_an_archive_is_read_as_a_folder_is(bundle, run, tmp_path):
         archive.writestr("../../outside.toml", "x")
         for name in ("drive.toml", "records.json"):
             archive.write(bundle / name, name)
+    (tmp_path / "b.zip").rename(tmp_path / "root.zip")
+    # As a program packs a folder, and an editor of Windows saves a text.
+    with zipfile.ZipFile(tmp_path / "b.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("mine/", "")
+        archive.writestr("../../outside.toml", "x")
+        archive.writestr("__MACOSX/mine/._drive.toml", "x")
+        for name in ("drive.toml", "records.json"):
+            archive.writestr(f"mine/{name}", b"\xef\xbb\xbf" + (bundle / name).read_bytes())
+    assert bundles.read_bundle(tmp_path / "b.zip").drive == bundles.read_bundle(tmp_path / "root.zip").drive
     done = run("catalogue", "contribute", "b.zip", "--name", "acme-one", "-o", "new")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "held-out requests of the chain: mean time " in done.stdout
@@ -196,6 +208,109 @@ def test_a_drive_that_the_catalogue_has(bundle, changed, run):
     )
 
 
+@pytest.mark.parametrize(
+    ("model", "names"),
+    [
+        ("ST16000NM001G", ["seagate-exos-x16-16tb"]),
+        ("ST16000NM001G-2KK103", ["seagate-exos-x16-16tb"]),
+        ("ST4000DM004-2CV104", ["seagate-st4000dm004"]),
+        ("WDC WD740GD-00FLA0", ["wd-wd740gd-00fla0"]),
+        ("ST4000", []),
+        ("ST4000DM", []),
+        ("ST16000NM001J", []),
+        ("Caviar SE16 WD1600AAKS-00A7B0", []),
+        ("Barracuda 7200.10 ST3320620AS", []),
+        ("WD740GD-00FLB0", []),
+        ("Seagate 4000GB 7200RPM", []),
+    ],
+)
+@pytest.mark.parametrize("is_said", [False, True])
+def test_the_designation_is_what_the_catalogue_has_a_drive_by(model, names, is_said):
+    found = Measurement(models={model if is_said else "Other ZX9000"})
+    one = Candidate("new-one", {"identity.model": "BX2000" if is_said else model}, found, SIZE)
+    told = [text for text in before_simulating(one) if text.startswith("the catalogue has this drive")]
+    assert [text.split()[6] for text in told] == names
+
+
+@pytest.mark.parametrize(
+    ("stated", "said", "is_same"),
+    [
+        ("ST16000NM001G", "ATA ST16000NM001G-2KK103", True),
+        ("WD740GD-00FLA0", "WDC WD740GD-00FLA1", False),
+        ("MZ-75E500", "Samsung MZ75E500", True),
+        ("Atlas V", "QUANTUM ATLAS V", True),
+        ("V", "QUANTUM ATLAS V", False),
+        ("AX10", "ACME AX10", True),
+        ("AX1", "AX1", True),
+        ("", "", False),
+        ("ST4000", "ST4000DM004-2CV104", False),
+        ("Caviar SE16 WD6400AAKS", "WDC WD6400AAKS-00A7B0", True),
+        ("Caviar SE16 WD6400AAKS", "Caviar SE16 WD2500KS", False),
+    ],
+)
+def test_a_designation_is_the_same_with_and_without_its_revision(stated, said, is_same):
+    assert checks._is_same_model(stated, said) is is_same
+
+
+def test_work_is_bounded():
+    def told(depths, chain) -> str:
+        found = Measurement(
+            models={"BX2000"},
+            sizes={SIZE},
+            sweep=[Depth(depth, 80.0, None, 300) for depth in depths],
+            chain=[(offset, 4096, "r", 9.0) for offset in chain],
+        )
+        facts = {"identity.model": "BX2000", "rpm": "7200rpm"}
+        return "\n".join(before_simulating(Candidate("new-one", facts, found, SIZE)))
+
+    good = [0] * 400
+    assert "chain" not in told([1, 2, 3], good)
+    assert "the sweep" not in told([1, 2, 3], good).replace("fit it with the sweep", "")
+    assert "the sweep has 65 points: it takes 64 at most" in told(range(1, 66), good)
+    assert "the sweep has depth 2 more than once" in told([1, 2, 2, 3], good)
+    assert "the chain has 100,001 requests: it takes 100,000 at most" in told([1, 2, 3], [0] * 100_001)
+    assert "a request that ends at 10,240,004,096 bytes" in told([1, 2, 3], [*good, SIZE])
+    assert bundles.MOST_BYTES["records.json"] == 16 * 2**20
+
+
+def test_what_is_measured_twice(bundle, changed, run):
+    sweep, chain, surface = contents(bundle)
+    told = refusals(run, changed(records=[sweep, chain, surface, sweep, chain, surface]))
+    assert "records[0] and records[3] both have a sweep: give one of them" in told
+    assert "records[1] and records[4] both have a chain" in told
+    assert "records[2] and records[5] both have a surface" in told
+
+
+def test_records_of_a_drive_without_a_name(bundle, changed, run):
+    records = json.loads(json.dumps(contents(bundle)))
+    for one in records:
+        one["environment"]["device"]["model"] = None
+    assert "no record names the model of the drive" in refusals(run, changed(records=records))
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("access", ""), ("access", "trim"), ("first_sector", 0.5), ("sectors", "8")]
+)
+def test_a_chain_in_another_form(bundle, changed, run, key, value):
+    sweep, chain, _ = json.loads(json.dumps(contents(bundle)))
+    chain["points"][0]["commands"][3][key] = value
+    assert "the chain has 0 requests" in refusals(run, changed(records=[sweep, chain]))
+
+
+@pytest.mark.parametrize("size", [0, -1, 2**70, "many", 1.5])
+def test_a_size_that_is_none(bundle, changed, run, size):
+    sweep, chain, _ = json.loads(json.dumps(contents(bundle)))
+    sweep["environment"]["target"]["size_bytes"] = size
+    assert "measured that is not in the form in which measure writes it" in refusals(
+        run, changed(records=[sweep, chain])
+    )
+
+
+def test_a_model_that_cannot_be_printed(changed, run):
+    told = refusals(run, changed('"AX1000-B7"', '"AX1000-B7\\u0001"'))
+    assert "identity.model in drive.toml has characters that cannot be printed" in told
+
+
 def test_a_bundle_that_is_none(bundle, changed, run, tmp_path, monkeypatch):
     def told(path: object, *words: str) -> str:
         done = run("catalogue", "contribute", path, "-o", "refused", *words)
@@ -213,6 +328,8 @@ def test_a_bundle_that_is_none(bundle, changed, run, tmp_path, monkeypatch):
     based = changed()
     (based / "drive.toml").write_text('base = "../../secret.toml"\n')
     assert "a bundle may be based on a drive of the catalogue only, and on no file" in told(based)
+    (based / "drive.toml").write_text('base = ["x"]\n')
+    assert "base is ['x']: a bundle may be based on a drive" in told(based)
     (based / "drive.toml").write_text("base = [\n")
     assert "changed: drive.toml: " in told(based)
     (based / "drive.toml").unlink()
@@ -232,6 +349,9 @@ def test_a_bundle_that_is_none(bundle, changed, run, tmp_path, monkeypatch):
     damaged["records"][0]["content"][0]["points"][0]["iops"] = 1.0
     (broken / "records.json").write_text(json.dumps(damaged))
     assert "its content does not fit its digest" in told(broken)
+    text = (bundle / "records.json").read_text().replace(f'"size_bytes": {SIZE}', '"size_bytes": 1e999', 1)
+    (broken / "records.json").write_text(text)
+    assert "records[0].content has a number that is too large" in told(broken)
     monkeypatch.setitem(bundles.MOST_BYTES, "drive.toml", 1000)
     assert "larger than" in told(bundle)
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
@@ -245,9 +365,41 @@ def test_a_bundle_that_is_none(bundle, changed, run, tmp_path, monkeypatch):
         assert "it is a pipe or a device, not a file" in told(pipes)
 
 
+def test_an_archive_that_is_no_bundle(tmp_path):
+    with zipfile.ZipFile(tmp_path / "name.zip", "w") as archive:
+        archive.writestr("drive.tomlé", "")
+    data = (tmp_path / "name.zip").read_bytes()
+    (tmp_path / "name.zip").write_bytes(data.replace("é".encode(), b"\xff\xff"))
+    with pytest.raises(InputError, match=r"no sound .zip: the name of a member is not UTF-8"):
+        bundles.read_bundle(tmp_path / "name.zip")
+    with zipfile.ZipFile(tmp_path / "two.zip", "w") as archive:
+        archive.writestr("a/drive.toml", "")
+        archive.writestr("b/drive.toml", "")
+    with pytest.raises(InputError, match=r"2 folders have drive.toml or records.json, 'a/' and 'b/'"):
+        bundles.read_bundle(tmp_path / "two.zip")
+
+
+def test_an_entry_is_toml_whatever_its_model_is():
+    found = Measurement(sweep=[Depth(1, 80.0, None, 300)], bs="4KiB")
+    one = Candidate(
+        "new-one",
+        {"identity.model": "BX\x01\x7f 2\n0"},
+        found,
+        SIZE,
+        rates=[{"depth": 1, "measured": 80.0, "simulated": 80.0, "error": 0.0}],
+    )
+    text = texts(one, {"facts": [], "bases": [], "sources": {}})["new-one.toml"]
+    assert text.startswith("# BX 2 0, contributed")
+    assert "SWEEP" in tomllib.loads(text)["sources"]
+
+
 def test_what_identifies_is_not_in_a_text():
     text = "from ./mine/SHEET.toml on 10.1.2.3, https://jane:word@maker.example/sheet.pdf?user=jane#x and http://nas.lan/a"
     assert without_names(text) == "from path-1 on address-1, https://maker.example/sheet.pdf and address-1"
+    assert without_names("https://maker.example:8443/a?b") == "https://maker.example:8443/a"
+    ends = ["corp", "home", "home.arpa", "localdomain", "intranet", "private"]
+    for host in (*(f"nas.{end}" for end in ends), "maker.example:99999999"):
+        assert "/a" not in without_names(f"https://{host}/a"), host
 
 
 NAMES = st.text(st.characters(whitelist_categories=("Lu", "Ll", "Nd")), min_size=6, max_size=12).map(

@@ -70,6 +70,19 @@ def test_what_is_left_out_is_as_in_diskspd():
         ("-i8 -j20", {"thinktime": "20ms", "thinktime_blocks": 8}),
         ("-b4K -g4096", {"rate_iops": 1000}),
         ("-g250i", {"rate_iops": 250}),
+        ("-t4 -g250i", {"rate_iops": 250, "numjobs": 4}),
+        # The one stream has the rates of all threads.
+        ("-t4 -si -g250i", {"rate_iops": 1000, "numjobs": None}),
+        ("-t4 -si -b4K -g4096", {"rate_iops": 4000, "numjobs": None}),
+        ("-si -i8 -j20", {"thinktime_blocks": 8}),
+        # What is said of caching adds up.
+        ("-Sw -w100", {"direct": True, "fua": True}),
+        ("-h -Sr -w100", {"direct": True, "fua": True}),
+        ("-S -Sw -w100", {"direct": True, "fua": True}),
+        # A place for all I/Os leaves the rest without any.
+        ("-rdpct100/10", {"random_distribution": "zoned:100/10:0/"}),
+        ("-rdpct60/10:40/20", {"random_distribution": "zoned:60/10:40/20:0/"}),
+        ("-rdpct100/100", {"random_distribution": "zoned:100/100"}),
     ],
 )
 def test_what_an_option_means(words, keys):
@@ -90,6 +103,37 @@ def test_a_bare_s_is_no_cache_of_the_system():
 def test_lines_go_on_and_what_is_of_the_shell_is_left_out():
     found = scenario_of("diskspd -b4K ^\n -Su -d7 x > out.txt 2>&1", "job").text
     assert tomllib.loads(found)["workload"]["runtime"] == "7s"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "x > out.txt -d7",
+        "x >out.txt -d7",
+        'x>>"an out.txt" 2>&1 -d7',
+        "2>err.txt x -d7 1>&2",
+        "x *> out.txt -d7",
+        "x < in.txt -d7 | find total > y",
+        "x -d7 &",
+    ],
+)
+def test_a_redirection_ends_no_line(words):
+    found = tomllib.loads(scenario_of(f"diskspd -Su {words}", "job").text)
+    assert (found["name"], found["workload"]["runtime"]) == ("diskspd x", "7s")
+
+
+def test_a_place_for_all_accesses_runs(run, tmp_path):
+    job = tmp_path / "vm.txt"
+    job.write_text("diskspd -Su -rdpct100/10 x\n", "utf-8")
+    done = run("check", job, "--drive", "wd-4tb-7200")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_depth_beside_the_file_is_in_place_of_its_rate():
+    found = scenario_of("diskspd -Su -g25i x", "job", {"workload.iodepth": "4"})
+    assert "rate_iops" not in found.text
+    assert not any("open loop" in note for note in found.notes)
+    assert "rate_iops" in scenario_of("diskspd -Su -g25i x", "job", {"workload.bs": "4k"}).text
 
 
 def test_reads_have_nothing_to_force():
@@ -125,6 +169,16 @@ def test_the_cache_of_a_host_takes_what_goes_through_the_system():
         ("-Su -c1G -c2G", "second size"),
         ("-Su -f2G -B1G:2G", "second end of the target"),
         ("-Su -I1", "the priority of I/Os"),
+        ("-Su -rdpct60/50:40/60", "more than 100 % of the target"),
+        ("-Su -rdpct60/10:30/90", "more than 100 % of the target"),
+        ("-Su -rdpct60/10:30/", "less than 100 %: give more"),
+        ("-Su -Sb", "-Sb: -Sb and -Su contradict each other"),
+        ("-Su -t2 -si -i5 -j5", "-si and -i and -j: each thread of the one stream"),
+        ('-Su "" -d5', '"": an empty word: leave it out'),
+        ('-Su "c:\\a', "a quotation mark is open"),
+        ("-Su c:\\a && sync", "&&: a second command behind it"),
+        ("-Su c:\\a 2>&1 > out | find x; dir", ";: a second command behind it"),
+        ("-Su c:\\a > | y", ">: the file behind it is missing"),
         ("-Su -rdpct60/101", "a whole number from 1 to 100"),
         (f"-Su -t{'9' * 5000}", "a whole number from 1"),
         ("-Su -rdxyz", "-rdpct60/10"),

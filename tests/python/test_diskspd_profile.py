@@ -89,6 +89,16 @@ RANDOM = {"StrideSize": None, "InterlockedSequential": None}
             {},
         ),
         ("-Su -t4 -si", {"ThreadsPerFile": "4", "InterlockedSequential": "true"}, {}),
+        (
+            "-Su -t4 -si -g9i",
+            {
+                "ThreadsPerFile": "4",
+                "InterlockedSequential": "True",
+                "Throughput": None,
+                'Throughput unit="IOPS"': "9",
+            },
+            {},
+        ),
         ("-Su -t4 -o8 -w30", {"ThreadsPerFile": "4", "RequestCount": "8", "WriteRatio": "30"}, {}),
         ("-Su -F4 -O8", {}, {"ThreadCount": "4", "RequestCount": "8"}),
         ("-Su -F4 -o8", {"RequestCount": "8"}, {"ThreadCount": "4"}),
@@ -166,6 +176,15 @@ def line_of(text: str, part: str) -> int:
     ("target", "span", "at", "says"),
     [
         ({"DisableOSCache": "false"}, {}, "<Target>", "I/Os go through the system's cache without DisableOSCache"),
+        ({"DisableOSCache": "1"}, {}, "<DisableOSCache>", "DisableOSCache: '1': DiskSpd takes only true as on"),
+        (
+            {"InterlockedSequential": "yes"}, {}, "<Interlocked",
+            "InterlockedSequential: 'yes': DiskSpd takes only true as on",
+        ),
+        (
+            {"InterlockedSequential": "true", "ThreadsPerFile": "2", "BurstSize": "5", "ThinkTime": "5"}, {},
+            "<Target>", "InterlockedSequential and BurstSize and ThinkTime: each thread",
+        ),
         ({"BlockSize": "4K"}, {}, "<BlockSize>", "BlockSize: '4K': a whole number from 1 is wanted"),
         ({"RequestCount": "9" * 5000}, {}, "<RequestCount>9", "RequestCount: '99999999999999999999': a whole number"),
         ({"WriteRatio": "101"}, {}, "<WriteRatio>", "WriteRatio: a whole number from 0 to 100"),
@@ -236,6 +255,20 @@ def test_a_profile_is_known_by_its_first_element():
     assert not is_profile("diskspd -b4K <Profile>")
     assert not is_profile("<Other><Profile/></Other>")
     assert not is_profile("[Profile]\n")
+
+
+def test_comments_before_another_element_are_passed_over_once():
+    comments = "<!-- of a fleet -->\n" * 2_000
+    assert is_profile(f"{comments}<Profile>")
+    assert not is_profile(f"{comments}<Other/>")
+    assert not is_profile(f"{comments}<!-- open")
+    assert not is_profile(f"{' ' * 100_000}x")
+
+
+def test_true_and_false_are_in_letters_of_either_size():
+    found = scenario_of(profile({"DisableOSCache": "TRUE", "ParallelAsyncIO": "False"}), "job.xml")
+    assert found.text == scenario_of(profile(), "job.xml").text
+    assert "SequentialScan" not in scenario_of(profile({"SequentialScan": "FALSE"}), "job.xml").notes[0]
 
 
 def test_a_changed_profile_is_read_or_refused():

@@ -133,6 +133,23 @@ def test_lines_go_on_and_what_is_of_the_shell_is_left_out():
     assert tomllib.loads(found.text)["workload"]["runtime"] == "7s"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "/dev/sdb > log --iodepth 16",
+        "/dev/sdb >> 'a log' --iodepth 16 2>&1",
+        "2>/dev/null /dev/sdb 1>log --iodepth 16",
+        "/dev/sdb &> log --iodepth=16 &",
+        "--iodepth 16 /dev/sdb>log | tee '>' > log",
+        '--iodepth 16 --label "" /dev/sdb;',
+        "--iodepth 16 --label 'a;b>c&&d' /dev/sdb # && x",
+    ],
+)
+def test_a_redirection_ends_no_line(words):
+    found = tomllib.loads(scenario_of(f"elbencho -r --direct --timelimit 5 {words}", "job").text)
+    assert (found["name"], found["workload"]["iodepth"]) == ("elbencho /dev/sdb", 16)
+
+
 def test_the_cache_of_a_host_takes_what_goes_through_the_system():
     assert workload("-w -s 1g x", **{"target.host_cache": "true"})["direct"] is False
 
@@ -177,7 +194,10 @@ def test_a_limit_beside_the_file_is_one():
         ("-r --direct -q x", "-q: elbencho has no such option"),
         ("-r --direct 'x", "a quotation mark is open"),
         ("-r --direct x && sync", "&&: a second command behind it"),
-        ("-r --direct x; sync", "x;: a second command behind it"),
+        ("-r --direct x; sync", ";: a second command behind it"),
+        ("-r --direct x | tee log && sync", "&&: a second command behind it"),
+        ("-r --direct x >", ">: the file behind it is missing"),
+        ('-r --direct -s 1g ""', '"": an empty path: leave it out'),
         ("-d -t 2 -n 3 -w -N 4 x", "-d: files in directories"),
     ],
 )

@@ -65,6 +65,22 @@ def test_what_is_given_beside_the_file_takes_precedence(run, tmp_path, name):
     assert record["seed"] == 3
 
 
+RATED = {
+    "fio": JOBS["fio"].replace("iodepth=4", "rate_iops=25"),
+    "diskspd": JOBS["diskspd"].replace("-o4", "-g25i"),
+    "vdbench": JOBS["vdbench"].replace("iorate=max", "iorate=25").replace(",forthreads=(2,4)", ""),
+}
+
+
+@pytest.mark.parametrize("name", RATED)
+def test_a_depth_beside_a_job_with_a_rate_is_in_force(run, tmp_path, name):
+    job = tmp_path / "job"
+    job.write_text(RATED[name], "utf-8")
+    done = run("simulate", job, "--drive", "wd-4tb-7200", "--runtime", "1s", "--iodepth", "2", "--json")
+    assert done.returncode == 0, done.stderr
+    assert [point["depth"]["asked"] for point in json.loads(done.stdout)["points"]] == [2]
+
+
 @pytest.mark.parametrize("name", JOBS)
 def test_a_job_without_a_change_runs(run, tmp_path, name):
     job = tmp_path / "job"

@@ -325,11 +325,14 @@ def test_the_levels_that_the_page_compares_are_those_of_its_other_commands(seen:
     (losses,) = json.loads(in_a_terminal(run, found["commands"][2], "--json"))["levels"]
     assert losses["share_by_sectors"] == pytest.approx(shown["share_by_sectors"], rel=1e-9)
     (row,) = csv.DictReader(io.StringIO(found["csv"]))
-    assert {key: text for key, text in row.items() if text} == {
-        key: str(value).lower() if isinstance(value, bool) else text
-        for (key, value), text in zip(shown.items(), row.values(), strict=True)
-        if value is not None
-    }
+    assert list(row) == list(shown)
+    for (key, value), text in zip(shown.items(), row.values(), strict=True):
+        if isinstance(value, bool):
+            assert text == str(value).lower(), key
+        elif isinstance(value, int | float):
+            assert float(text) == pytest.approx(value, rel=1e-12), key
+        elif value is None or isinstance(value, str):
+            assert text == (value or ""), key
 
 
 def as_compared(found: dict[str, Any]) -> dict[str, Any]:

@@ -458,3 +458,18 @@ def test_a_tag_has_as_many_characters_as_there_may_be():
     assert checked_tag("x" * TAG_CHARACTERS_MAX) == "x" * TAG_CHARACTERS_MAX
     with pytest.raises(InputError, match="at most 60 characters"):
         checked_tag("x" * (TAG_CHARACTERS_MAX + 1))
+
+
+@pytest.mark.parametrize("place", ["content", "points"])
+def test_a_number_beyond_all_is_told_with_its_place(run, places, place):
+    export = json.loads((places / "e.json").read_text(encoding="utf-8"))
+    if place == "content":
+        export["records"][1]["content"][0]["seed"] = float("inf")
+    else:
+        export["records"][1]["points"] = float("inf")
+    text = json.dumps(export).replace("Infinity", "1e999")
+    (places / "infinite.json").write_text(text, encoding="utf-8")
+    done = run("library", "import", "infinite.json", "--library", "new.sqlite")
+    assert done.returncode == 2
+    assert "infinite.json: records[1]" in done.stderr
+    assert not (places / "new.sqlite").exists()

@@ -69,6 +69,24 @@ def test_a_rate_is_an_open_loop_without_a_depth():
     assert tomllib.loads(linear)["workload"]["rate_process"] == "linear"
 
 
+def test_a_file_is_opened_through_the_cache_unless_it_says_otherwise():
+    whole = text().replace("/dev/sdb", "/data/x")
+    with pytest.raises(InputError, match=r"job\.parm:1: lun: I/Os go .* add openflags=o_direct, or"):
+        scenario_of(whole, "job.parm")
+    assert "direct = false" in scenario_of(whole, "job.parm", {"target.host_cache": "true"}).text
+    for direct in (
+        whole.replace("/data/x", "/data/x,openflags=directio"),
+        text().replace("/dev/sdb", r"\\.\PhysicalDrive1"),
+    ):
+        assert "direct = true" in scenario_of(direct, "job.parm").text
+
+
+def test_a_depth_beside_the_file_is_in_place_of_its_rate():
+    found = scenario_of(text().replace("=max", "=(100,200)"), "job", {"workload.iodepth": "4"})
+    assert "rate_" not in found.text
+    assert found.notes == []
+
+
 def test_lines_go_on_and_defaults_hold_for_what_follows():
     whole = """* a raw device
 sd=default,threads=4,openflags=o_direct

@@ -40,7 +40,8 @@ case $status in
     1) echo "::error::the checker failed, or the campaign could not run: the report says why" ;;
     2) echo "::error::an input is wrong: the report says which" ;;
     3) echo "::error::a power cut has lost what the workload had reported as committed: the report has the command that repeats it" ;;
-    124) echo "::error::the campaign has not ended after $INPUT_TIME_LIMIT: ask for fewer cuts, or raise time-limit" ;;
+    125) echo "::error::time-limit is no time such as 10m: $INPUT_TIME_LIMIT" ;;
+    124 | 137) echo "::error::the campaign has not ended after $INPUT_TIME_LIMIT: ask for fewer cuts, or raise time-limit" ;;
     *) echo "::error::the campaign ended with status $status" ;;
 esac
 exit "$status"

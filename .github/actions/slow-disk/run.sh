@@ -17,7 +17,8 @@ done <<< "$INPUT_OPTIONS"
 status=0
 timeout --foreground --kill-after=60s "$INPUT_TIME_LIMIT" drivelab emulate "${arguments[@]}" || status=$?
 echo "exit-code=$status" >> "$GITHUB_OUTPUT"
-if ((status == 124)); then
-    echo "::error::the slow disk has not ended after $INPUT_TIME_LIMIT: raise time-limit, or take the clock skip or x10"
-fi
+case $status in
+    124 | 137) echo "::error::not ended after $INPUT_TIME_LIMIT, unless the command itself ended with $status: raise time-limit, or take the clock skip or x10" ;;
+    125) echo "::error::time-limit is no time such as 10m: $INPUT_TIME_LIMIT" ;;
+esac
 exit "$status"

@@ -1,12 +1,14 @@
 """A bundle: a folder or a .zip with `drive.toml` and `records.json`, read with limits.
 
-From an archive, its members are read by their names, and nothing is unpacked. In a folder, links are not followed. Of
-what is in there beside the two files, nothing is read.
+From an archive, its members are read by their names, and nothing is unpacked; they may lie in one folder of it. In a
+folder, links are not followed. Of what is in there beside the two files, nothing is read.
 """
 
 from __future__ import annotations
 
 import json
+import re
+import struct
 import tomllib
 import zipfile
 import zlib
@@ -21,7 +23,7 @@ from drivelab.record_library.exchange import checked
 from drivelab.report import toml_text
 
 DRIVE, RECORDS = "drive.toml", "records.json"
-MOST_BYTES = {DRIVE: 2**20, RECORDS: 64 * 2**20}
+MOST_BYTES = {DRIVE: 2**20, RECORDS: 16 * 2**20}
 _REMEDY = {
     DRIVE: "write it by `drivelab fit .. -o drive.toml`",
     RECORDS: "write it by `drivelab library export --anonymous -o records.json`",
@@ -92,13 +94,31 @@ def _of_archive(path: Path) -> dict[str, str]:
         raise InputError(f"cannot read {path}: larger than {most // 2**20} MiB, so it is no bundle")
     try:
         with zipfile.ZipFile(path) as archive:
-            return {name: _member(path, archive, name) for name in MOST_BYTES}
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
+            folder = _folder_within(path, archive)
+            return {name: _member(path, archive, folder, name) for name in MOST_BYTES}
+    except UnicodeDecodeError as error:
+        raise InputError(f"cannot read {path}: no sound .zip: the name of a member is not UTF-8") from error
+    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, NotImplementedError) as error:
         raise InputError(f"cannot read {path}: no sound .zip: {error}") from error
 
 
-def _member(path: Path, archive: zipfile.ZipFile, name: str) -> str:
-    infos = [info for info in archive.infolist() if info.filename == name]
+def _folder_within(path: Path, archive: zipfile.ZipFile) -> str:
+    """The folder of the archive that has the two files, with its slash; empty if they are in none."""
+    names = archive.namelist()
+    if any(name in MOST_BYTES for name in names):
+        return ""
+    parts = [re.fullmatch(r"([^/]+/)([^/]+)", name) for name in names]
+    folders = sorted({part[1] for part in parts if part and part[2] in MOST_BYTES})
+    if len(folders) > 1:
+        raise InputError(
+            f"{path}: {len(folders)} folders have {DRIVE} or {RECORDS}, {folders[0]!r:.80} and {folders[1]!r:.80}: "
+            "pack one drive"
+        )
+    return folders[0] if folders else ""
+
+
+def _member(path: Path, archive: zipfile.ZipFile, folder: str, name: str) -> str:
+    infos = [info for info in archive.infolist() if info.filename == folder + name]
     if not infos:
         raise _missing(path, name)
     info = infos[0]
@@ -113,7 +133,7 @@ def _member(path: Path, archive: zipfile.ZipFile, name: str) -> str:
     if len(data) > most:
         raise InputError(f"{path}: {name} is larger than {most // 2**20} MiB, so it is no {name} of a bundle")
     try:
-        return data.decode("utf-8")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError(f"{path}: {name}: line {line} is not UTF-8 text") from error

@@ -26,10 +26,18 @@ REQUESTS_LEAST = 200
 """At each depth of the sweep: with fewer, its rate is known to 5 % at best."""
 CHAIN_LEAST = 400
 """With half of them held out, the mean of their times is known to 2 %."""
+CHAIN_MOST = 100_000
+"""The time of a replay grows with the chain, and a fit uses 20,000."""
+POINTS_MOST = 64
+"""Of the sweep: each is simulated."""
 RPM = (3_000, 16_000)
 TRACK_MOST_BYTES = 4_000_000
 """The longest tracks of drives of 2025 have 2.6 MB."""
 CAPACITY_WITHIN = 0.01
+_BASE_LEAST = 5
+"""Characters of a designation; SE16, of the Caviars, is a family."""
+_WORDS_LEAST = 4
+"""Characters of words that name a drive without a designation."""
 _SLACK = 1.1
 """For the error of a short measurement."""
 
@@ -88,6 +96,10 @@ def _sweep(one: Candidate) -> Iterator[str]:
             "the sweep is missing: add sweep.record.json of `drivelab measure all` to the library and export it"
             f"{unused}"
         )
+    elif len(depths) > POINTS_MOST:
+        yield f"the sweep has {len(depths)} points: it takes {POINTS_MOST} at most"
+    elif twice := sorted({depth for depth in depths if depths.count(depth) > 1}):
+        yield f"the sweep has depth {', '.join(map(str, twice))} more than once: give each depth once"
     elif len(set(depths)) < DEPTHS_LEAST or depths[0] != 1:
         yield (
             f"the sweep has the depths {', '.join(map(str, depths))}: it takes {DEPTHS_LEAST} at least, and depth 1, "
@@ -109,6 +121,13 @@ def _chain(one: Candidate) -> Iterator[str]:
             f"the chain has {count} requests: it takes {CHAIN_LEAST} at least, half of which the fit has not seen; add "
             "chain.record.json of `drivelab measure all` to the library and export it"
         )
+    elif count > CHAIN_MOST:
+        yield f"the chain has {count:,} requests: it takes {CHAIN_MOST:,} at most; give the first of them"
+    elif (last := max(offset + size for offset, size, _, _ in one.measurement.chain)) > one.capacity_bytes:
+        yield (
+            f"the chain has a request that ends at {last:,} bytes, and drive.toml has {one.capacity_bytes:,}: correct "
+            "geometry.capacity"
+        )
     elif not all(math.isfinite(took) and took > 0 for _, _, _, took in one.measurement.chain):
         yield "the chain has a time that is none: measure it again"
 
@@ -117,12 +136,20 @@ def _identity(one: Candidate) -> Iterator[str]:
     for key in ("maker", "model", "interface"):
         if not str(one.facts.get(f"identity.{key}", "")).strip():
             yield f"identity.{key} is missing in drive.toml: state it, with its mark and source"
+        elif not str(one.facts[f"identity.{key}"]).isprintable():
+            yield f"identity.{key} in drive.toml has characters that cannot be printed: leave them out"
     if "firmware.class" not in one.facts and not any(key.startswith("queue.") for key in one.facts):
         yield "drive.toml says nothing of its queue: fit it with the sweep"
 
 
 def _contradictions(one: Candidate) -> Iterator[str]:
     found = one.measurement
+    yield from found.repeated
+    if found.sizes and not found.models - {""}:
+        yield (
+            "no record names the model of the drive that was measured: measure the drive itself, such as /dev/sdb, "
+            "and not a file"
+        )
     if len(found.sizes) > 1:
         sizes = " and ".join(f"{size:,}" for size in sorted(found.sizes))
         yield f"the records are of drives of different capacities, {sizes} bytes: give those of one drive"
@@ -146,14 +173,44 @@ def _contradictions(one: Candidate) -> Iterator[str]:
 
 
 def _is_same_model(stated: str, said: str) -> bool:
-    """Whether a word of the model that has a digit is in both, or begins one of the other's words."""
-    words = [
-        [word for word in re.split(r"[^A-Z0-9]+", text.upper()) if len(word) >= 4 and re.search(r"\d", word)]
-        for text in (stated, said)
-    ]
-    if not all(words):
-        return bool(_bare(stated)) and (_bare(stated) in _bare(said) or _bare(said) in _bare(stated))
-    return any(a.startswith(b) or b.startswith(a) for a in words[0] for b in words[1])
+    """Whether two texts have the same designation; where one has none, whether its words are all in the other.
+
+    ST4000DM004 is ST4000DM004-2CV104 too, and ST4000 is neither: what follows a - is the revision, which one of the
+    texts may leave out.
+    """
+    one, other = _designation(stated), _designation(said)
+    if one and other:
+        is_whole = "".join(one) == "".join(other)
+        return is_whole or (one[0] == other[0] and "" in {one[1], other[1]})
+    shorter, longer = sorted((_words(stated), _words(said)), key=len)
+    if shorter == longer:
+        return bool(shorter.strip())
+    return len(shorter.strip()) >= _WORDS_LEAST and shorter in longer
+
+
+def _designation(text: str) -> tuple[str, str] | None:
+    """The designation in a text, such as "Exos X16 ST16000NM001G", and its revision; None if it has none.
+
+    It is the longest word of letters and digits: families have shorter ones.
+    """
+    found = []
+    for word in re.findall(r"[A-Z0-9][A-Z0-9./_-]*", text.upper()):
+        base, _, revision = re.sub(r"[./_-]", "-", word).partition("-")
+        if not _is_base(base):
+            base, revision = _bare(word), ""
+        if _is_base(base):
+            found.append((base.upper(), _bare(revision).upper()))
+    return max(found, key=lambda one: len(one[0]), default=None)
+
+
+def _is_base(text: str) -> bool:
+    if len(text) < _BASE_LEAST or re.fullmatch(r"\d+([GT]B|RPM)", text, re.IGNORECASE):
+        return False
+    return bool(re.search(r"[A-Za-z]", text) and re.search(r"\d", text))
+
+
+def _words(text: str) -> str:
+    return f" {' '.join(re.findall(r'[a-z0-9]+', text.lower()))} "
 
 
 def _plausible(one: Candidate) -> Iterator[str]:
@@ -180,7 +237,7 @@ def _plausible(one: Candidate) -> Iterator[str]:
 
 
 def _is_there(one: Candidate) -> Iterator[str]:
-    model = _bare(str(one.facts.get("identity.model", "")))
+    models = {str(one.facts.get("identity.model", "")), *one.measurement.models} - {""}
     for entry in _core.entries("drives"):
         name, place = entry["name"], f"catalogue/{entry['path']}"
         if name == one.name:
@@ -188,7 +245,7 @@ def _is_there(one: Candidate) -> Iterator[str]:
                 f"the catalogue has a drive of that name, {place}: give another by {ref('name')}, or correct "
                 "that file"
             )
-        elif model and _bare(_model_of(entry["text"])) == model:
+        elif any(_is_same_model(model, _model_of(entry["text"])) for model in models):
             yield f"the catalogue has this drive as {name} ({place}): add what is new to that file"
 
 

@@ -14,7 +14,7 @@ from drivelab.contributing import entry as written
 from drivelab.contributing.bundle import DRIVE, Bundle, read_bundle
 from drivelab.contributing.checks import Candidate, after_simulating, before_simulating
 from drivelab.contributing.measured import measurement
-from drivelab.errors import InputError, ScenarioError, ref
+from drivelab.errors import InputError, ScenarioError, TraceError, ref
 from drivelab.host.files import make_folder, write_text
 from drivelab.scenarios.catalogue import own_entry
 
@@ -66,8 +66,7 @@ def contribute(
         one = Candidate(called, facts, found, _capacity(place))
         refused = before_simulating(one)
         if not refused:
-            written.simulate(one, place)
-            refused = after_simulating(one)
+            refused = _simulated(one, place)
     if refused:
         return Contribution(called, refused, one.held_out, one.rates)
     target = Path(output) / called
@@ -80,11 +79,20 @@ def contribute(
     return Contribution(called, [], one.held_out, one.rates, [str(target / file) for file in texts])
 
 
+def _simulated(one: Candidate, place: Path) -> list[str]:
+    """Why it is refused by what the drive file predicts, once it is simulated."""
+    try:
+        written.simulate(one, place)
+    except TraceError as error:
+        return [f"the drive file cannot serve the chain: {error}"]
+    return after_simulating(one)
+
+
 def _checked_drive(given: Bundle, place: Path) -> dict[str, Any]:
     """The facts of the drive file, once it can be used. Raises InputError, ScenarioError."""
     base = given.keys().get("base")
     known = {one["name"] for one in _core.entries("drives")}
-    if base is not None and base not in known:
+    if base is not None and (not isinstance(base, str) or base not in known):
         raise InputError(
             f"{given.place}: {DRIVE}: base is {base!r:.80}: a bundle may be based on a drive of the catalogue only, "
             "and on no file"

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from drivelab import _core
 from drivelab.contributing.checks import MEAN_ERROR_MOST, RATE_ERROR_MOST, Candidate
+from drivelab.errors import InputError
 from drivelab.record_library.anonymous import anonymous
+from drivelab.report import toml_text
 
 SWEEP = "SWEEP"
 """The name of the sweep among the sources of the drive file."""
 _RUN = {"duration": "60s", "warmup": "2s", "ios": 200_000, "seed": 1}
 """A drive answers some hundred requests a second; the count bounds a file that claims millions."""
+_PRIVATE = (
+    ".corp",
+    ".home",
+    ".home.arpa",
+    ".internal",
+    ".intranet",
+    ".lan",
+    ".local",
+    ".localdomain",
+    ".private",
+)
+"""Ends of the names of hosts that only their own network knows."""
 _URL = re.compile(r"https?://[^\s'\"<>]+")
 
 
@@ -84,14 +99,13 @@ def _anonymous(text: str) -> str:
 def _public(address: str) -> str:
     try:
         parts = urlsplit(address)
-        host = parts.hostname or ""
+        host, port = parts.hostname or "", parts.port
     except ValueError:
         return "address-1"
-    if not re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}", host) or host.endswith(
-        (".local", ".lan", ".internal")
-    ):
+    if not re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}", host) or host.endswith(_PRIVATE):
         return "address-1"
-    return urlunsplit((parts.scheme, host, parts.path, "", ""))
+    place = host if port is None else f"{host}:{port}"
+    return urlunsplit((parts.scheme, place, parts.path, "", ""))
 
 
 def _cleaned(value: Any) -> Any:  # noqa: ANN401 - whatever TOML has
@@ -125,13 +139,21 @@ def _drive_file(one: Candidate, drive: dict[str, Any]) -> str:
         f"{one.name}.sweep.csv: {len(one.rates)} depths measured with drivelab measure; this file predicts each within "
         f"{100 * worst:.1f} %"
     )
-    # One line, whatever a stranger has written: no part of it ends the comment.
-    model = " ".join(without_names(str(one.facts["identity.model"])).split())
+    # One line, whatever a stranger has written: no part of it ends the comment, and TOML has no control characters.
+    named = " ".join(without_names(str(one.facts["identity.model"])).split())
+    model = "".join(letter for letter in named if letter.isprintable())
     head = (
         f"# {model}, contributed by who measured one, and checked by `drivelab catalogue contribute`.\n"
         f"# The mean time of requests that its fit has not seen is {100 * (one.held_out or 0.0):+.1f} % off.\n"
     )
-    return head + facts_text(facts, found)
+    text = head + facts_text(facts, found)
+    try:
+        toml_text.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(
+            f"the entry of {model!r:.80} would be no TOML: {error}: correct drive.toml"
+        ) from error
+    return text
 
 
 def _sweep_file(one: Candidate) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from drivelab.diskspd.meaning import COMMAND, Given, WrongError, converted
 from drivelab.diskspd.options import take
 from drivelab.errors import InputError, ref
-from drivelab.scenarios.converted import Converted, command_lines, told
+from drivelab.scenarios.converted import Converted, ShellError, command_lines, shell_words, told
 
 _PROGRAM = r"diskspd(?:64|32)?(?:\.exe)?"
 _COMMAND = re.compile(
@@ -17,7 +17,7 @@ _COMMAND = re.compile(
 _REMARK = re.compile(r"^(#|::|(rem|cd|pushd|popd|@echo)\b)", re.IGNORECASE)
 # A line that goes on, of cmd and of PowerShell.
 _GOES_ON = re.compile(r"[\^`]\s*\n")
-_WORD = re.compile(r'(?:[^\s"]|"[^"]*")+')
+_WORD = re.compile(r'(?:[^\s"|&;<>]|"[^"]*")++')
 
 
 def is_command(text: str) -> bool:
@@ -40,11 +40,16 @@ def scenario_of(text: str, origin: str, given: Mapping[str, str] | None = None) 
         )
     ((number, line),) = lines
     found, problems = Given(), []
-    for word in _words(line):
+    try:
+        words = _words(line)
+    except ShellError as error:
+        raise told([f"{origin}:{number}: {error}"]) from error
+    for word in words:
         try:
             take(word, found)
         except WrongError as wrong:
-            problems.append(f"{origin}:{number}: {word}: {wrong}")
+            shown = word or '""'
+            problems.append(f"{origin}:{number}: {shown}: {wrong}")
     result = Converted("")
     try:
         result = converted(found, COMMAND, given or {})
@@ -56,13 +61,9 @@ def scenario_of(text: str, origin: str, given: Mapping[str, str] | None = None) 
 
 
 def _words(line: str) -> list[str]:
+    """What is behind the program and is not the shell's. Raises ShellError."""
     found = _COMMAND.match(line)
     rest = line[found.end() :] if found else line
-    words = [word.replace('"', "") for word in _WORD.findall(rest)]
-    # What is behind it is the shell's.
-    end = next(
-        (place for place, word in enumerate(words) if word[:1] in ">|" or word[:2] == "2>"), len(words)
-    )
-    words = words[:end]
+    words = [word.replace('"', "") for word in shell_words(rest, _WORD)]
     # Other sizes may be given in blocks, wherever -b stands.
     return sorted(words, key=lambda word: not word.startswith(("-b", "/b")))

@@ -27,6 +27,7 @@ class Terms:
 
     uncached: str
     orders: str
+    interlocked: str
     pauses: str
     rate: str
     pause: str
@@ -35,10 +36,11 @@ class Terms:
     sizes: str
 
 
-COMMAND = Terms("-Su or -Sh", "-s and -r", "-i and -j", "-g", "-i", "-o", "-B", "neither -c nor -f")
+COMMAND = Terms("-Su or -Sh", "-s and -r", "-si", "-i and -j", "-g", "-i", "-o", "-B", "neither -c nor -f")
 PROFILE = Terms(
     "DisableOSCache or DisableAllCache",
     "InterlockedSequential and Random",
+    "InterlockedSequential",
     "BurstSize and ThinkTime",
     "Throughput",
     "BurstSize",
@@ -84,18 +86,19 @@ def converted(found: Given, terms: Terms, given: Mapping[str, str]) -> Converted
     notes = []
     if found.idle:
         notes.append(f"without effect on a drive: {', '.join(found.idle)}")
-    if "rate_iops" in workload:
-        notes.append(
-            f"{terms.rate} is an open loop: arrivals do not wait, where DiskSpd holds them back at {terms.outstanding}"
-        )
-    if "size" not in workload:
-        notes.append(f"the target is the whole drive, for {terms.sizes} gives it a size")
     name = found.targets[0] if found.targets else "diskspd"
     document: dict[str, Any] = {"name": f"diskspd {name}", "workload": workload}
     if found.seed:
         # 0 is what DiskSpd has without a seed.
         document["run"] = {"seed": found.seed}
+    is_whole = "size" not in workload
     drop_given(document, given)
+    if "rate_iops" in workload:
+        notes.append(
+            f"{terms.rate} is an open loop: arrivals do not wait, where DiskSpd holds them back at {terms.outstanding}"
+        )
+    if is_whole:
+        notes.append(f"the target is the whole drive, for {terms.sizes} gives it a size")
     return Converted(toml_text.dumps(document), notes)
 
 
@@ -148,9 +151,18 @@ def _pace(found: Given, terms: Terms, workload: dict[str, object], more: dict[st
             f"{terms.pauses} belong together: the I/Os of a burst, and the pause behind it in ms"
         )
     if found.burst is not None:
+        if found.is_interlocked and found.threads > 1:
+            raise WrongError(
+                f"{terms.interlocked} and {terms.pauses}: each thread of the one stream pauses by itself: leave one of "
+                "them out, or give one thread"
+            )
         workload |= {"thinktime": f"{found.think_ms}ms", "thinktime_blocks": found.burst}
+    # Each thread has its rate; the threads of one stream together have that of all.
+    streams = found.threads if found.is_interlocked else 1
     if (rate := more.pop("rate", None)) is not None:
-        more["rate_iops"] = max(1, round(int(str(rate)) / (found.bs or BLOCK)))
+        more["rate_iops"] = max(1, round(int(str(rate)) * streams / (found.bs or BLOCK)))
+    elif "rate_iops" in more:
+        more["rate_iops"] = int(str(more["rate_iops"])) * streams
     if "rate_iops" in more:
         if found.burst is not None:
             raise WrongError(

@@ -43,6 +43,8 @@ _REFUSED = {
 
 def take(word: str, found: Given) -> None:
     """Take over one word of the command line. Raises WrongError."""
+    if not word:
+        raise WrongError("an empty word: leave it out")
     if word[0] not in "-/" or len(word) < 2 or word.startswith("/dev/"):
         found.targets.append(word)
         if len(found.targets) > 1:
@@ -128,7 +130,15 @@ def _distribution(value: str, found: Given) -> str:
     zones = [
         (share, zone and _zone(name, zone, found)) for share, (_, zone) in zip(shares, pairs, strict=True)
     ]
-    if left and zones[-1][1]:
+    is_open = any(not zone for _, zone in zones)
+    reach = sum(int(zone) for _, zone in zones if zone) if name == "pct" else 0
+    if reach > 100 or (reach == 100 and (left or is_open)):
+        raise WrongError("the places of a distribution add up to more than 100 % of the target: give less")
+    if left and not zones[-1][1]:
+        raise WrongError(
+            "the I/Os of a distribution add up to less than 100 %: give more, or leave the last place out"
+        )
+    if left or (0 < reach < 100 and not is_open):
         zones.append((left, ""))
     return (
         f"{'zoned' if name == 'pct' else 'zoned_abs'}:{':'.join(f'{share}/{zone}' for share, zone in zones)}"
@@ -149,14 +159,19 @@ def _sequential(value: str, found: Given) -> None:
 
 
 def _caching(value: str, found: Given) -> None:
-    # Alone it is -Su; r is about files of other machines.
-    letters = set(value) - {"r"}
+    # Alone it is -Su; r is about files of other machines. All that the line says of it adds up.
+    letters = set(value or "u") - {"r"}
     if not letters <= set("bhuw"):
         found.caching = "u"
         raise WrongError(
             "there are -Sb, -Su, -Sw, -Suw and -Sh; what is mapped to memory (m) does not reach a drive one by one"
         )
-    found.caching = ("u" if not value or letters & set("hu") else "") + ("w" if letters & set("hw") else "")
+    if "h" in letters:
+        letters = letters - {"h"} | set("uw")
+    letters |= set(found.caching)
+    if {"b", "u"} <= letters:
+        raise WrongError("-Sb and -Su contradict each other: keep one of the two")
+    found.caching = "".join(sorted(letters))
 
 
 def _duration(value: str, found: Given) -> None:

@@ -16,8 +16,10 @@ from drivelab.diskspd.xml import Node, XmlError, root_of
 from drivelab.errors import InputError
 from drivelab.scenarios.converted import Converted, told
 
+# Possessive, so that each comment is passed over once, whatever follows.
 _BEGIN = re.compile(
-    r"\s*(?:<\?xml[^>]*>)?\s*(?:<!--.*?-->\s*)*<(?:!DOCTYPE\s+)?(?:[\w.-]+:)?(?:Profile|Results)\b", re.DOTALL
+    r"\s*+(?:<\?xml[^>]*+>\s*+)?(?:<!--.*?-->\s*+)*+<(?:!DOCTYPE\s++)?(?:[\w.-]++:)?(?:Profile|Results)\b",
+    re.DOTALL,
 )
 
 # Elements that are taken as they are, as an option with their text behind it.
@@ -62,6 +64,11 @@ _OFF = {"", "0", "false"}
 _NORMAL = ("IOPriority", "3")
 
 
+def _is_off(node: Node) -> bool:
+    """Whether an element says false, in letters of either size."""
+    return node.text.lower() in _OFF
+
+
 @dataclass
 class _Reading:
     """A profile while it is read."""
@@ -89,8 +96,12 @@ class _Reading:
         return int(node.text)
 
     def is_on(self, node: Node | None) -> bool:
-        """Whether an element says true."""
-        return node is not None and node.text in {"true", "1"}
+        """Whether an element says true, which is all that DiskSpd takes for it; a problem if it may mean it."""
+        if node is None or _is_off(node):
+            return False
+        if node.text.lower() != "true":
+            self.wrong(node, f"{node.text[:20]!r}: DiskSpd takes only true as on: give true or false")
+        return True
 
 
 def is_profile(text: str) -> bool:
@@ -151,10 +162,10 @@ def _sort_out(reading: _Reading, parent: Node, known: set[str]) -> None:
             reading.wrong(node, "there is a second one: keep one")
         seen.add(node.name)
         if node.name in _IDLE:
-            if node.text not in _OFF or node.children:
+            if not _is_off(node) or node.children:
                 reading.given.idle[node.name] = None
         elif node.name in _REFUSED:
-            if node.text not in _OFF or node.children:
+            if not _is_off(node) or node.children:
                 reading.wrong(node, _REFUSED[node.name])
         elif node.name not in known:
             reading.wrong(node, "DiskSpd has no such element here: leave it out")
@@ -176,7 +187,7 @@ def _span(reading: _Reading, span: Node, target: Node) -> None:
             reading.take(node, f"{_OPTIONS[name]}{node.text}")
         elif name in _OR_NOTHING and name != "StrideSize" and reading.number(node):
             reading.take(node, f"{_OR_NOTHING[name]}{node.text}")
-        elif name in _SWITCHED_OFF and node.text not in _OFF and (name, node.text) != _NORMAL:
+        elif name in _SWITCHED_OFF and not _is_off(node) and (name, node.text) != _NORMAL:
             reading.take(node, f"{_SWITCHED_OFF[name]}{node.text}")
     for take_part in (_order, _caching, _rate):
         take_part(reading, target)

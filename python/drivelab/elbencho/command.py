@@ -18,14 +18,17 @@ from drivelab.report import toml_text
 from drivelab.scenarios.converted import (
     HOST_CACHE,
     Converted,
+    ShellError,
     command_lines,
     drop_given,
     has_host_cache,
+    shell_words,
     told,
 )
 
 _COMMAND = re.compile(r"^(?:sudo\s+)?(?:[^\s=]*/)?elbencho(?=\s|$)(?!\s*=)")
 _GOES_ON, _REMARK = re.compile(r"\\\r?\n"), re.compile("#")
+_WORD = re.compile(r"""(?:\\.|'[^']*'|"(?:\\.|[^"\\])*+"|[^\s|&;<>'"\\])++""")
 _SIZE = re.compile(r"([0-9]{1,19})([kmgtpe]?)", re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5, "e": 6}
 _SIZE_MAX, _THREADS_MAX, _DEPTH_MAX, _SECTOR = 1 << 60, 256, 1 << 16, 512
@@ -86,18 +89,13 @@ def scenario_of(text: str, origin: str, given: Mapping[str, str] | None = None) 
 
 
 def _words(line: str) -> list[str]:
-    """What is behind the program and before what is the shell's. Raises _WrongError."""
+    """What is behind the program and is not the shell's. Raises _WrongError."""
     found = _COMMAND.match(line)
     try:
-        words = shlex.split(line[found.end() :] if found else line, comments=True)
-    except ValueError as error:
-        raise _WrongError("a quotation mark is open: close it") from error
-    for place, word in enumerate(words):
-        if word[:1] in {";", "&"} or word.endswith(";"):
-            raise _WrongError(f"{word}: a second command behind it: give each a file of its own")
-        if word[:1] in {">", "|"} or word[:2] == "2>":
-            return words[:place]
-    return words
+        words = shell_words(line[found.end() :] if found else line, _WORD, remark="#")
+    except ShellError as error:
+        raise _WrongError(str(error)) from error
+    return [part for word in words for part in shlex.split(word)]
 
 
 def _take(words: list[str], found: _Given, problems: list[str]) -> None:
@@ -116,8 +114,10 @@ def _take(words: list[str], found: _Given, problems: list[str]) -> None:
                 left.insert(0, f"-{rest}")
                 rest = ""
             _take_option(f"-{letter}", name, rest.removeprefix("=") or None, left, found, problems)
-        else:
+        elif word:
             found.paths.append(word)
+        else:
+            problems.append('"": an empty path: leave it out')
 
 
 def _take_option(
@@ -173,6 +173,7 @@ def _converted(found: _Given, given: Mapping[str, str]) -> Converted:
         raise _WrongError("--iterations: a repeated run: leave it out, and give another seed with each run")
     if "norandalign" in found.flags:
         _check_alignment(found)
+        found.idle["--norandalign"] = None
     notes = [f"without effect on a drive: {', '.join(found.idle)}"] if found.idle else []
     workload = _kind(found, notes)
     workload["iodepth"] = _number(found, "iodepth", _DEPTH, 1, _DEPTH_MAX)
@@ -189,7 +190,6 @@ def _check_alignment(found: _Given) -> None:
     """Places that begin at any byte, which direct I/O does not have unless its check is off. Raises _WrongError."""
     if "rand" in found.flags and ("direct" not in found.flags or "--nodiocheck" in found.idle):
         raise _WrongError("--norandalign: I/Os that begin at any byte: leave it out")
-    found.idle["--norandalign"] = None
 
 
 def _kind(found: _Given, notes: list[str]) -> dict[str, object]:

@@ -162,6 +162,11 @@ def _take_specification(found: Configuration, entry: Entry) -> None:
         )
 
 
+_OF_WORKER = {
+    "worker type", "assigned access specs", "target", "target type", "default target settings for worker",
+}  # fmt: skip
+
+
 class _Managers:
     """Takes the workers of all managers, entry by entry."""
 
@@ -180,18 +185,16 @@ class _Managers:
             found.workers.append(self.worker)
         elif key == "end worker":
             self.worker = None
-        elif (
-            key in {"manager network address", "target assignments"}
-            or key.startswith("end ")
-            or (worker is not None and self._took(worker, key, values))
-        ):
+        elif key in {"manager network address", "target assignments"} or key.startswith("end "):
             return
+        elif worker is not None and _is_of_worker(key):
+            self._take_own(worker, key, values)
         else:
             found.problems.append((entry.line, _unknown(key)))
 
     @staticmethod
-    def _took(worker: Worker, key: str, values: list[Value]) -> bool:
-        """Take over what is a worker's own, and say whether it was that."""
+    def _take_own(worker: Worker, key: str, values: list[Value]) -> None:
+        """Take over what is a worker's own."""
         if key == "worker type":
             worker.kind = values[0] if values else None
         elif key == "assigned access specs":
@@ -202,6 +205,8 @@ class _Managers:
             known = OUTSTANDING if key.startswith(OUTSTANDING) else DISK
             if values:
                 worker.settings[known] = values[0]
-        else:
-            return key in {"target type", "default target settings for worker"}
-        return True
+
+
+def _is_of_worker(key: str) -> bool:
+    """Whether an entry is a worker's own."""
+    return key in _OF_WORKER or key.startswith((OUTSTANDING, DISK))

@@ -86,7 +86,10 @@ def _checked(table: object, place: str) -> tuple[Entry, str]:
     content = table.get("content")
     if not isinstance(content, list) or not content or not all(isinstance(one, Mapping) for one in content):
         raise InputError(f"{place}.content is no list of objects")
-    text = canonical(content)
+    try:
+        text = canonical(content)
+    except ValueError as error:
+        raise InputError(f"{place}.content has a number that is too large, or none: {error}") from error
     if digest_of(text) != table.get("digest"):
         digest = str(table.get("digest"))[:DIGEST_SHOWN]
         raise InputError(
@@ -100,6 +103,8 @@ def _checked(table: object, place: str) -> tuple[Entry, str]:
         raise InputError(f"{place}.tags is no list of texts")
     try:
         given = entry_from(dict(table), tags=[checked_tag(tag) for tag in tags])
+    except OverflowError as error:
+        raise InputError(f"{place}: points is no number") from error
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{place}: {error} is missing or not what it should be") from error
     except ValueError as error:

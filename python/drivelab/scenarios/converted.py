@@ -12,8 +12,18 @@ from drivelab.errors import InputError, ref
 HOST_CACHE = ref("target.host_cache", '{ size = "4GiB" }')
 """What a target needs for I/Os that go through the cache of the operating system."""
 
+_REDIRECTION = re.compile(r"(?:[0-9]++|[&*])?(?:>>|>\||>&|<&|<>|>|<)")
+"""What redirects a stream to the word behind it, which is a file or `1`, of sh, cmd and PowerShell."""
+
+_COMMAND_END = re.compile(r"\|\|?|&&?|;")
+_BLANKS = re.compile(r"\s*+")
+
 _SHOWN = 20
 """The most problems that one message lists."""
+
+
+class ShellError(Exception):
+    """A command line with more than one command, or that a shell would not take; with what can be done."""
 
 
 @dataclass
@@ -57,6 +67,10 @@ def drop_given(
                 table.pop("bs", None)
             if "rate_iops" in names:
                 table.pop("iodepth", None)
+            if "iodepth" in names:
+                # A depth is in place of a rate.
+                table.pop("rate_iops", None)
+                table.pop("rate_process", None)
 
 
 def command_lines(text: str, goes_on: re.Pattern[str], remark: re.Pattern[str]) -> list[tuple[int, str]]:
@@ -67,4 +81,42 @@ def command_lines(text: str, goes_on: re.Pattern[str], remark: re.Pattern[str]) 
         if whole and not remark.match(whole):
             found.append((number, whole))
         number += 1 + line.count("\0")
+    return found
+
+
+def _behind_blanks(line: str, place: int) -> int:
+    found = _BLANKS.match(line, place)
+    return found.end() if found else place
+
+
+def shell_words(line: str, word: re.Pattern[str], remark: str = "") -> list[str]:
+    """The words of one command as they are written, without redirections, their files, and what it is piped to.
+
+    `word` is what a word of the shell is, with its quotation marks, and `remark` what a remark at the end begins with.
+    Raises ShellError.
+    """
+    found: list[str] = []
+    redirection, ended = "", ""
+    place = _behind_blanks(line, 0)
+    while place < len(line) and not (remark and line.startswith(remark, place)):
+        token = _REDIRECTION.match(line, place) or _COMMAND_END.match(line, place)
+        is_word = token is None
+        token = token or word.match(line, place)
+        if token is None:
+            raise ShellError("a quotation mark is open: close it")
+        if redirection and not is_word:
+            break
+        if ended not in {"", "|"}:
+            raise ShellError(f"{ended}: a second command behind it: give each a file of its own")
+        if is_word:
+            if not redirection and not ended:
+                found.append(token[0])
+            redirection = ""
+        elif token.re is _REDIRECTION:
+            redirection = token[0]
+        else:
+            ended = token[0]
+        place = _behind_blanks(line, token.end())
+    if redirection:
+        raise ShellError(f"{redirection}: the file behind it is missing")
     return found

@@ -53,6 +53,8 @@ _REFUSED = {
 
 
 _DIRECT, _FORCED = {"o_direct", "directio"}, {"o_sync", "o_dsync"}
+# What names a device, which is opened past the system's cache: of Linux and of Windows.
+_DEVICES = ("/dev/", "\\\\.\\")
 _OPEN = "a rate is an open loop: its I/Os do not wait for a free thread, where Vdbench is held back by its threads"
 
 
@@ -170,24 +172,28 @@ def _document(sd: Definition, wd: Definition, rd: Definition, *, has_host_cache:
         workload["rate_iops"] = _listed(rate, "", 1, 1 << 31)
         workload["rate_process"] = _process(settled.get("distribution"))
     workload |= _place(sd, wd)
-    workload |= _flags(settled.get("openflags"), has_host_cache=has_host_cache)
+    workload |= _flags(settled.get("openflags"), sd.parameters.get("lun"), has_host_cache=has_host_cache)
     elapsed = rd.parameters.get("elapsed")
     workload["runtime"] = _seconds(elapsed, "30")
     workload["ramp_time"] = _seconds(rd.parameters.get("warmup"), "0")
     return {"name": f"vdbench {rd.name}", "workload": workload}
 
 
-def _flags(at: Parameter | None, *, has_host_cache: bool) -> dict[str, object]:
-    """How the device is opened. Raises _WrongError."""
-    flags = {one.lower() for one in at.values} if at else {"o_direct"}
+def _flags(at: Parameter | None, lun: Parameter | None, *, has_host_cache: bool) -> dict[str, object]:
+    """How the device or the file is opened. Raises _WrongError."""
+    is_device = lun is None or lun.text.startswith(_DEVICES)
+    flags = {one.lower() for one in at.values} if at else {"o_direct"} if is_device else set()
     unknown = flags - _DIRECT - _FORCED - {"o_rsync"}
     if at is not None and unknown:
         raise _WrongError(
             at, f"{', '.join(sorted(unknown))}: there are o_direct, directio, o_sync and o_dsync"
         )
     direct = bool(flags & _DIRECT)
-    if at is not None and not direct and not has_host_cache:
-        raise _WrongError(at, f"I/Os go through the system's cache: add o_direct, or {HOST_CACHE}")
+    if not direct and not has_host_cache:
+        raise _WrongError(
+            _at(at or lun),
+            f"I/Os go through the system's cache: add {'o_direct' if at else 'openflags=o_direct'}, or {HOST_CACHE}",
+        )
     return {"direct": direct, **({"fua": True} if flags & _FORCED else {})}
 
 

@@ -1,6 +1,6 @@
 // From which load on another array is the pick: the pick is simulated under larger loads, and cheaper arrays that miss a limit
 // under smaller ones (python/drivelab/arrays/plan/sensitivity.py).
-import { type Asked, type Candidate, holds, nameOf } from "./candidate";
+import { type Asked, type Candidate, holds, isRedundant, nameOf } from "./candidate";
 import { evaluate, type Runs } from "./evaluate";
 import { before } from "./judge";
 import { scaled } from "./load";
@@ -45,7 +45,9 @@ function isRival(one: Candidate, pick: Candidate): boolean {
 async function underLoad(runs: Runs, one: Candidate, asked: Asked, factor: number): Promise<Candidate | undefined> {
   const load = scaled(asked.load, factor);
   if (load === undefined) return undefined;
-  const again: Candidate = { ...one, states: {}, rebuild: undefined, troubles: [], failings: [], is_judged: false };
+  // The chance of loss of an array that is rebuilt depends on the load: that of the load as asked does not count here.
+  const isRebuilt = isRedundant(one);
+  const again: Candidate = { ...one, states: {}, rebuild: undefined, losses: isRebuilt ? undefined : one.losses, is_bound: isRebuilt, troubles: [], failings: [], is_judged: false };
   await evaluate(runs, [again], { ...asked, load, is_varied: true }, { told: () => {}, progress: () => {} });
   return again;
 }

@@ -45,7 +45,7 @@ export function keysOf(one: Candidate, asked: Asked, rebuild: string | undefined
   const { failures, drive } = asked;
   return {
     ...failures,
-    // The interval of the failure rate is told of the pick alone.
+    // The interval of the failure rate is left out, which a remark says.
     ...(failures["afr"] === undefined ? {} : { afr: failures["afr"].split("(")[0] }),
     level: one.made.level,
     members: one.made.members,

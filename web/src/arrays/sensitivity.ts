@@ -77,8 +77,8 @@ export function leftOut({ failures }: Asked): [string, string][] {
   return LEFT_OUT.filter(([, , key]) => failures[key] === undefined).map(([name, value]) => [name, value]);
 }
 
-/** All assumptions on failures, those with the largest effect first. */
-export async function assumptionsOf(core: Core, one: Candidate, candidates: readonly Candidate[], asked: Asked, progress: (share: number) => void): Promise<Assumption[]> {
+/** All assumptions on failures, those with the largest effect first; where the pick turns only if `one` is the pick. */
+export async function assumptionsOf(core: Core, one: Candidate, pick: Candidate | undefined, candidates: readonly Candidate[], asked: Asked, progress: (share: number) => void): Promise<Assumption[]> {
   const hours = rebuildHours(one);
   const given: Record<string, string> = { ...asked.failures, ...(hours === undefined ? {} : { rebuild: hours }) };
   const found: Assumption[] = [];
@@ -86,7 +86,7 @@ export async function assumptionsOf(core: Core, one: Candidate, candidates: read
   for (const [at, [key, text]] of entries.entries()) {
     progress(at / entries.length);
     if (NAMES[key] === undefined || (key === "ure" && text.trim().toLowerCase() === "none")) continue;
-    found.push(await ofFailures(core, key, text, one, candidates, asked));
+    found.push(await ofFailures(core, key, text, one, one === pick, candidates, asked));
   }
   return sorted(found);
 }
@@ -97,7 +97,7 @@ export function sorted(found: readonly Assumption[]): Assumption[] {
   return [...found].sort((one, other) => Number(isTold(other)) - Number(isTold(one)) || width(other) - width(one));
 }
 
-async function ofFailures(core: Core, key: string, text: string, one: Candidate, candidates: readonly Candidate[], asked: Asked): Promise<Assumption> {
+async function ofFailures(core: Core, key: string, text: string, one: Candidate, isPick: boolean, candidates: readonly Candidate[], asked: Asked): Promise<Assumption> {
   const now = one.losses?.loss_in_a_year;
   const varied = async (factor: number): Promise<Varied | undefined> => {
     const found = (await lossesAt(core, one, asked, key, factor))?.loss_in_a_year;
@@ -105,7 +105,7 @@ async function ofFailures(core: Core, key: string, text: string, one: Candidate,
     return { value: 100 * (found.value ?? found.high), low: 100 * found.low, high: 100 * found.high, is_told: found.low > now.high || found.high < now.low };
   };
   const search = new Search(core, key, asked, candidates);
-  const turns = asked.limits.loss_percent === undefined || !holds(one) ? [] : await search.turns(one);
+  const turns = asked.limits.loss_percent === undefined || !isPick ? [] : await search.turns(one);
   const value = isLaw(text) ? text : times(text.split("(")[0] as string, 1, 3);
   return { key, name: NAMES[key] as string, value, low: await varied(LOW), high: await varied(HIGH), turns };
 }

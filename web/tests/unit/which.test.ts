@@ -4,7 +4,9 @@ import { nothingLines, notesOf, pickLines } from "../../src/arrays/answer";
 import { type Asked, type Candidate, chanceFigure, grouped, money } from "../../src/arrays/candidate";
 import { classOf } from "../../src/arrays/drive";
 import { type Figures, latencyInterval } from "../../src/arrays/figures";
+import { Runs } from "../../src/arrays/evaluate";
 import { bindingsOf, isUndecided, judge, pickOf } from "../../src/arrays/judge";
+import { loadTurns } from "../../src/arrays/load-turns";
 import { isKeptUp, loadText, scaled, workloadLines } from "../../src/arrays/load";
 import { fastestHours, isLaw, rebuildHours, times } from "../../src/arrays/odds";
 import { type Extrapolated, FINE, nextWay, samplingLines, USUAL, WHOLE } from "../../src/arrays/rebuild";
@@ -12,15 +14,17 @@ import { type Assumption, sorted } from "../../src/arrays/sensitivity";
 import { rebuildText, stateText } from "../../src/arrays/states";
 import { tornadoSpec } from "../../src/charts/tornado";
 import type { Point } from "../../src/core/answers";
+import type { Core } from "../../src/core/client";
 import type { Losses } from "../../src/core/losses";
-import { askedOf, compareCommand, DEFAULT, durabilityCommand, membersOf, planCommand, settingOf, stateOf } from "../../src/rooms/which/setting";
+import { jsonText } from "../../src/rooms/which/document";
+import { askedOf, compareCommand, DEFAULT, durabilityCommand, membersOf, membersWrong, planCommand, settingOf, stateOf, wrongOf } from "../../src/rooms/which/setting";
 
 const DRIVE = { name: "a-drive", capacity_bytes: 10e12, bytes_per_s: 250e6, assumed: { rate: "1e-15/bit", because: "nearline drives" }, is_paired: false };
 const ASKED: Asked = askedOf({ ...DEFAULT, drive: "a-drive", capacity: 15, most: 50, loss: 1 }, DRIVE);
 const exact = (value: number) => ({ value, low: value, high: value });
 const losses = (chance: number): Losses => ({ method: "chain", loss_in_a_year: exact(chance), loss_in_life: exact(5 * chance), loss_in_a_year_over_rebuilds: null, loss_in_a_year_over_failures: null, share_by_sectors: 0.25, mttdl_years: exact(1 / chance), bytes_lost: exact(1), usable_bytes: 1, bears_worst: 1, histories: 0 });
 const figures = (ms: number, iops = 150): Figures => ({ iops, iops_relative_error: 0.02, bytes_per_s: 1, latency_ns: { n: 4000, mean: ms * 5e5, min: 1, max: 1, p50: 1, p90: 1, p95: 1, p99: ms * 1e6, p99_9: 1, p99_99: null }, latency_interval_ns: { p99: [ms * 9e5, ms * 1.1e6] } });
-const REBUILD: Extrapolated = { member_bytes: 10e12, simulated_bytes: 1e9, windows: [], way: 10, simulated_s: 160, is_steady: true, kept_up: true, duration_ns: 20 * 3600e9, at_least_ns: null, relative_error: 0.05, member_bytes_per_s: 1 };
+const REBUILD: Extrapolated = { member_bytes: 10e12, simulated_bytes: 1e9, parts: [], way: 10, simulated_s: 160, is_steady: true, kept_up: true, duration_ns: 20 * 3600e9, at_least_ns: null, relative_error: 0.05, member_bytes_per_s: 1 };
 
 function candidate(level: string, members: number, ms: number, chance: number, more: Partial<Candidate> = {}): Candidate {
   const one: Candidate = { made: { drive: "a-drive", level, members }, reason: undefined, bears: { worst: 1, best: 1 }, capacity_bytes: 20e12, record_bytes: undefined, cost: 400 * members, states: { healthy: figures(ms) }, rebuild: REBUILD, losses: losses(chance), is_bound: false, troubles: [], failings: [], is_hopeless: false, is_judged: true, ...more };
@@ -32,6 +36,24 @@ describe("a link", () => {
   it("gives the setting back", () => expect(settingOf(stateOf({ ...DEFAULT, scrub: "1w", ask: "depth", sync: true, levels: "raidz1" }))).toEqual({ ...DEFAULT, scrub: "1w", ask: "depth", sync: true, levels: "raidz1" }));
   it("with what cannot be has the default", () => expect(settingOf({ rw: "sideways", rate: "-1", reads: "100", states: "asleep", currency: "usd; rm", bs: "4" })).toEqual(DEFAULT));
   it.each([["4..6", [4, 5, 6]], ["4, 6,4", [4, 6]], ["6..4", undefined], ["4..99", undefined], ["four", undefined], ["0", undefined], ["1..1000000000", undefined]])("has %s drives", (members, found) => expect(membersOf({ ...DEFAULT, members })).toEqual(found));
+});
+
+describe("a field", () => {
+  it.each([
+    ["price", "-5", "Price of a drive, -5: from 0.01 to 10 000 000"],
+    ["capacity", "1e9", "Capacity, TB, 1e9: from 0.001 to 1 000 000"],
+    ["seed", "0", "Seed, 0: a whole number from 1 to 2 147 483 648"],
+    ["price", "", "Price of a drive, nothing: from 0.01 to 10 000 000"],
+    ["most", "no number", "at most, ms, no number: from 0 to 1 000 000"],
+    ["currency", "euro", "Currency, euro: three letters, such as USD"],
+  ])("%s cannot be %j", (key, given, said) => {
+    const last = { ...DEFAULT, price: 300, capacity: 20, seed: 7, most: 9, currency: "EUR" };
+    expect(wrongOf({ [key]: given })).toEqual([said]);
+    expect(settingOf({ ...stateOf(last), [key]: given }, last)).toEqual(last);
+  });
+  it("that is empty is no limit", () => expect([wrongOf({ most: "", iops: "0", loss: "" }), settingOf({ most: "", loss: "" })]).toEqual([[], { ...DEFAULT, most: 0, loss: 0 }]));
+  it("has a currency in capitals", () => expect([wrongOf({ currency: "eur" }), settingOf({ currency: "eur" }).currency]).toEqual([[], "EUR"]));
+  it.each([["6..4", "the first number is larger"], ["4..99", "they are from 1 to 32"], ["0", "they are from 1 to 32"], ["four", "this is neither a range nor a list of whole numbers"]])("has no drives for %s", (members, why) => expect(membersWrong({ ...DEFAULT, members })).toBe(why));
 });
 
 describe("a command", () => {
@@ -109,6 +131,24 @@ describe("the verdict", () => {
     expect(nothingLines([slow, unsafe], ASKED)).toEqual(["nothing holds, of 2 candidates", "the latency binds: without it raid6 of 4 x a-drive holds; p99 70 ms", "the chance of loss binds: without it raid10 of 4 x a-drive holds; 2 % a year"]);
     const both = candidate("raid5", 4, 70, 0.02);
     expect(bindingsOf([both], ASKED).map(({ limit, is_alone }) => [limit, is_alone])).toEqual([["latency", false], ["loss", false]]);
+  });
+  it("holds without the load as far as is known", () => {
+    const slow = { states: { healthy: figures(20, 100) }, rebuild: null, is_bound: true };
+    expect(nothingLines([candidate("raid6", 4, 20, 1e-4, slow)], ASKED)[1]).toBe("the load binds: without it raid6 of 4 x a-drive holds, as far as is known without its chance of loss; does 100 of 150 IOPS");
+    expect(nothingLines([candidate("raid6", 4, 20, 1e-4, { ...slow, is_bound: false })], ASKED)[1]).toBe("the load binds: without it raid6 of 4 x a-drive holds; does 100 of 150 IOPS");
+  });
+  it("has the least chance of loss where its rebuild is not known", () => expect(pickLines({ ...good, is_bound: true }, [good], ASKED, false)[3]).toMatch(/with a chance of at least 0.01 % \(exact\), at least 0.05 % in 5 years$/));
+  it("says that an interval of the failure rate is left out", () => {
+    const note = "the interval of the annual failure rate is left out here: drivelab plan takes it";
+    expect([notesOf(good, [], [], ASKED), notesOf(good, [], [], { ...ASKED, failures: { ...ASKED.failures, afr: "1.5%(1.2%..1.9%)" } })].map((notes) => notes.includes(note))).toEqual([false, true]);
+  });
+  it("names the array of its assumptions", () => expect(JSON.parse(jsonText({ asked: ASKED, candidates: [], pick: good, assumptions: [], subject: candidate("raid5", 4, 70, 1e-4), lines: [], notes: [], commands: [] }, {}))).toMatchObject({ pick: "raid6 of 6 x a-drive", assumptions_of: "raid5 of 4 x a-drive" }));
+  it("turns under less load to an array that then loses data less often", async () => {
+    const point = { ...figures(20, 1e4), series: [], depth: { in_drives: null }, read: {}, write: {}, array: { syncs: [{ kind: "rebuild", ended_ns: 1e12, duration_ns: 1e12, member_bytes_in_all: 1e9 }] } } as unknown as Point;
+    const core = { histograms: () => Promise.resolve([[], []]), losses: () => Promise.resolve([losses(0.005)]) } as unknown as Core;
+    const runs = Object.assign(new Runs(core), { point: () => Promise.resolve(point) });
+    const rival = candidate("raid5", 4, 20, 0.02);
+    expect(await loadTurns(runs, good, [rival, good], ASKED, () => {})).toEqual([{ factor: 0.8, why: undefined, then: "raid5 of 4 x a-drive" }]);
   });
   it("asks for a finer rebuild where the limit lies within its interval", () => {
     const near = candidate("raid6", 4, 20, 0.0095, { losses: { ...losses(0.0095), loss_in_a_year_over_rebuilds: { value: null, low: 0.009, high: 0.0105 } } });

@@ -32,7 +32,7 @@ export function studyList(experiments: readonly Experiment[], open: (experiment:
 }
 
 /** The questions of a published table, each with how far it is. */
-export function questionList(found: Found, chosen: Question, open: (question: Question) => void): HTMLElement {
+export function questionList(found: Found, chosen: Question, isOpen: boolean, open: (question: Question) => void): HTMLElement {
   const { experiment } = found;
   const item = (question: Question) => {
     const places = placesFor(question);
@@ -45,5 +45,5 @@ export function questionList(found: Found, chosen: Question, open: (question: Qu
   };
   const questions = questionsOf(experiment);
   const list = (label: string, of: Question[]) => (of.length === 0 ? [] : [h("h4", {}, label), h("ul", { class: "studies" }, ...of.map(item))]);
-  return h("details", { open: true }, h("summary", {}, `Questions of this study: ${questions.length}`), ...list("Tables", questions.filter((one) => "table" in one)), ...list("Claims", questions.filter((one) => "claim" in one)));
+  return h("details", { open: isOpen }, h("summary", {}, `Questions of this study: ${questions.length}`), ...list("Tables", questions.filter((one) => "table" in one)), ...list("Claims", questions.filter((one) => "claim" in one)));
 }

@@ -1,4 +1,5 @@
 // The room "The studies": published tables, each question with its figures simulated here, the printed ones and the errors.
+import type { Spec } from "../../charts/depth";
 import type { Charts } from "../../charts/draw";
 import { studySpec } from "../../charts/studies";
 import type { DriveEntry } from "../../core/answers";
@@ -142,7 +143,7 @@ export class StudiesRoom {
   /** Runs the question that was opened, if it does not take long; whatever runs goes on. */
   private begin(): void {
     if (!this.halt.disabled) return;
-    if (this.left(this.wanted()) > 0 && (this.seconds(this.wanted()) ?? 0) <= AT_ONCE) void this.run(this.wanted());
+    if (this.left(this.wanted()) > 0 && (this.seconds(this.wanted()) ?? Infinity) <= AT_ONCE) void this.run(this.wanted());
     else this.tell();
   }
 
@@ -169,7 +170,7 @@ export class StudiesRoom {
   private tell(before = ""): void {
     const words = (what: string, scenarios: readonly number[]) => {
       const [count, seconds] = [this.left(scenarios), this.seconds(scenarios)];
-      return count === 0 ? `${what} is run.` : `${what}: ${count} run${count === 1 ? "" : "s"} left${seconds === undefined ? "" : `, ${secondsText(seconds)}`}.`;
+      return scenarios.length === 0 ? `${what} needs no run.` : count === 0 ? `${what} is run.` : `${what}: ${count} run${count === 1 ? "" : "s"} left${seconds === undefined ? "" : `, ${secondsText(seconds)}`}.`;
     };
     this.status.textContent = [before, words("The question", this.wanted()), words("The whole study", allScenarios(this.experiment as Experiment))].filter(Boolean).join(" ");
   }
@@ -225,18 +226,20 @@ export class StudiesRoom {
     const [studies, question] = [this.studies as Studies, this.question as Question];
     this.shown = performance.now();
     const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset["key"] : undefined;
-    this.questions.replaceChildren(questionList(found, question, (next) => this.choose(found.experiment, next)));
+    const isShut = this.questions.querySelector("details")?.open === false;
+    this.questions.replaceChildren(questionList(found, question, !isShut, (next) => this.choose(found.experiment, next)));
     const verdict = "claim" in question ? judge(found, question.claim) : undefined;
-    const word = verdict === undefined ? "It is judged when its cells are run." : `${verdict.holds ? "It holds" : "It does not hold"} for the simulated figures: ${verdict.numbers}`;
+    const isArithmetic = "claim" in question && question.claim.fixed !== undefined;
+    const base = isArithmetic ? "by arithmetic on printed figures, without a run" : "for the simulated figures";
+    const word = verdict === undefined ? "It is judged when its cells are run." : `${verdict.holds ? "It holds" : "It does not hold"} ${base}: ${verdict.numbers}`;
     this.answer.replaceChildren(h("h4", {}, question.title), ...("claim" in question ? [h("p", { class: verdict === undefined ? "soft" : verdict.holds ? "near" : "far" }, word)] : [h("p", { class: "soft" }, LEGEND)]));
     const run = (places: Place[]) => void this.run(scenariosFor(found.experiment, places));
-    const scroll = this.cells.querySelector(".scroll");
-    const [top, left] = [scroll?.scrollTop ?? 0, scroll?.scrollLeft ?? 0];
+    const scrolled = [this.cells, this.whole].map((part) => [...part.querySelectorAll(".scroll")].map(({ scrollTop, scrollLeft }) => ({ top: scrollTop, left: scrollLeft })));
     const places = placesFor(question);
     this.cells.replaceChildren(...("claim" in question ? (places.length > 0 ? [readTable(found, places, studies)] : []) : [cellsTable(found, question.table, studies, run)]));
-    if (!isNew) this.cells.querySelector(".scroll")?.scrollTo({ top, left });
     const rows = summaries(found, studies.near, studies.far);
     this.whole.replaceChildren(h("h3", {}, "The whole study"), ...(rows.length > 0 ? [summaryTable(rows, studies)] : [h("p", { class: "soft" }, "No cell with a published figure was run yet.")]), claimsTable(found), ...(found.experiment.not_modelled.length > 0 ? [leftOutTable(found)] : []));
+    if (!isNew) [this.cells, this.whole].forEach((part, at) => [...part.querySelectorAll(".scroll")].forEach((one, place) => one.scrollTo(scrolled[at]?.[place] ?? {})));
     // What had the focus was made anew.
     if (focused !== undefined) this.element.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
     this.element.dataset["study"] = found.experiment.name;
@@ -246,6 +249,8 @@ export class StudiesRoom {
 
   private drawn = "";
   private drawnAt = 0;
+  /** The number of the newest drawing: an older one that comes later is dropped. */
+  private drawing = 0;
 
   private draw(isNew = false): void {
     if (this.experiment === undefined || this.question === undefined) return;
@@ -255,11 +260,18 @@ export class StudiesRoom {
     this.drawnAt = performance.now();
     const spec = studySpec(rowsOf(this.kept.found, this.question), width);
     if (spec === undefined) return this.chart.replaceChildren();
-    void addScript("charts.js").then(() => {
-      const charts = (globalThis as { drivelabCharts?: Charts }).drivelabCharts;
-      const host = h("div", {});
-      const drawn = charts?.draw(host, spec, matchMedia("(prefers-color-scheme: dark)").matches) ?? Promise.resolve();
-      return drawn.then(() => this.chart.replaceChildren(host));
-    });
+    const number = ++this.drawing;
+    const { title } = this.question;
+    void this.drawnBy(spec, title).then(
+      (host) => number === this.drawing && this.chart.replaceChildren(host),
+      (error: unknown) => (this.problem.textContent = error instanceof Error ? error.message : String(error)),
+    );
+  }
+
+  private async drawnBy(spec: Spec, title: string): Promise<HTMLElement> {
+    await addScript("charts.js");
+    const host = h("div", { role: "img", "aria-label": title });
+    await (globalThis as { drivelabCharts?: Charts }).drivelabCharts?.draw(host, spec, matchMedia("(prefers-color-scheme: dark)").matches);
+    return host;
   }
 }

@@ -55,12 +55,14 @@ export interface Answered {
   candidates: readonly Candidate[];
   pick: Candidate | undefined;
   assumptions: readonly Assumption[];
+  /** The array whose chance of loss depends on these assumptions. */
+  subject: Candidate | undefined;
   lines: readonly string[];
   notes: readonly string[];
   commands: readonly string[];
 }
 
-export function jsonText({ asked, candidates, pick, assumptions, lines, notes, commands }: Answered, versions: object): string {
+export function jsonText({ asked, candidates, pick, assumptions, subject, lines, notes, commands }: Answered, versions: object): string {
   const { limits } = asked;
   const found = {
     ...versions,
@@ -73,6 +75,7 @@ export function jsonText({ asked, candidates, pick, assumptions, lines, notes, c
     lines,
     notes,
     pick: pick ? nameOf(pick) : null,
+    assumptions_of: subject ? nameOf(subject) : null,
     assumptions: assumptions.map((one) => ({ key: one.key, name: one.name, value: one.value, ...ends("loss_at_half", one.low), ...ends("loss_at_twice", one.high), turns: one.turns.map(({ factor, why, then }) => ({ factor, why: why ?? null, then: then ?? null })) })),
     candidates: candidates.map((one) => rowOf(one, asked)),
   };

@@ -3,7 +3,7 @@ import { ARRIVALS, KINDS } from "../../arrays/load";
 import type { DriveEntry } from "../../core/answers";
 import type { LevelEntry } from "../../core/arrays";
 import { field, h, select } from "../../page/dom";
-import { levelsOf, MEMBERS_MAX, QUANTILES, type Setting, settingOf, stateOf, WHERE } from "./setting";
+import { levelsOf, MEMBERS_MAX, NUMBERS, type NumberKey, QUANTILES, type Setting, settingOf, stateOf, WHERE, wrongOf } from "./setting";
 
 const SIZES = ["4KiB", "8KiB", "16KiB", "64KiB", "256KiB", "1MiB"].map((size) => [size, size] as const);
 const ASKED = [["rate", "requests per second"], ["depth", "requests outstanding"]] as const;
@@ -17,7 +17,7 @@ export const LABELS: Record<string, string> = {
   scrub: "Scrub every",
   detection: "Failure noticed after",
   replacement: "New drive there after",
-  spares: "Hot spares",
+  spares: NUMBERS.spares.label,
   common: "Failures that come together",
   batch: "Bad batches",
 };
@@ -31,13 +31,17 @@ export class Form {
     private readonly drives: readonly DriveEntry[],
     private readonly levels: readonly LevelEntry[],
     private readonly changed: (setting: Setting) => void,
+    /** Something was typed that cannot be: the setting stays. */
+    private readonly refused: (wrong: string[]) => void,
   ) {
     this.element.append(this.arrays(), this.load(), this.need(), this.failures());
     this.update();
   }
 
   private set(part: Record<string, string>): void {
-    this.setting = settingOf({ ...stateOf(this.setting), ...part });
+    const wrong = wrongOf(part);
+    if (wrong.length > 0) return this.refused(wrong);
+    this.setting = settingOf({ ...stateOf(this.setting), ...part }, this.setting);
     this.update();
     this.changed(this.setting);
   }
@@ -56,9 +60,11 @@ export class Form {
     return field(label, control);
   }
 
-  private number(label: string, key: keyof Setting, least: number, most: number, hint?: string): HTMLElement {
+  private number(key: NumberKey, hint?: string): HTMLElement {
+    const { label, least, most } = NUMBERS[key];
     const control = h("input", { type: "number", min: least, max: most, step: "any", value: String(this.setting[key]), change: () => {
-      this.set({ [key]: control.value });
+      // The browser gives no text of what is no number.
+      this.set({ [key]: control.validity.badInput ? "no number" : control.value });
       // What cannot be is shown as what holds in its place.
       control.value = String(this.setting[key]);
     } });
@@ -81,7 +87,7 @@ export class Form {
       h("legend", {}, "The arrays to compare"),
       this.choose("Drive", "drive", names),
       this.text("Numbers of drives", "members", `4..8, or 4,6,8; up to ${MEMBERS_MAX}`),
-      this.number("Price of a drive", "price", 0.01, 1e7, "the pick is the cheapest that holds"),
+      this.number("price", "the pick is the cheapest that holds"),
       this.text("Currency", "currency"),
       this.checks(),
     );
@@ -109,12 +115,12 @@ export class Form {
       h("legend", {}, "Its load"),
       this.choose("Workload", "rw", Object.entries(KINDS)),
       this.choose("Block size", "bs", SIZES),
-      this.when(this.number("Reads, %", "reads", 1, 99), isMixed),
+      this.when(this.number("reads"), isMixed),
       this.choose("Asked for", "ask", ASKED),
-      this.when(this.number("Requests per second", "rate", 0.1, 1e6), ({ ask }) => ask === "rate"),
+      this.when(this.number("rate"), ({ ask }) => ask === "rate"),
       this.when(this.choose("They come", "process", Object.entries(ARRIVALS).map(([name, words]) => [name, name === "poisson" ? "at random (Poisson)" : words] as const)), ({ ask }) => ask === "rate"),
-      this.when(this.number("Requests outstanding", "depth", 1, 256), ({ ask }) => ask === "depth"),
-      this.number("Seed", "seed", 1, 2 ** 31),
+      this.when(this.number("depth"), ({ ask }) => ask === "depth"),
+      this.number("seed"),
       this.when(h("label", { class: "check" }, sync, " each write ends on the media (FUA)"), ({ rw }) => rw !== "read" && rw !== "randread"),
     );
   }
@@ -124,12 +130,12 @@ export class Form {
       "fieldset",
       { class: "fields" },
       h("legend", {}, "What is needed"),
-      this.number("Capacity, TB", "capacity", 0.001, 1e6),
+      this.number("capacity"),
       this.choose("Response time", "quantile", QUANTILES.map((name) => [name, name] as const)),
-      this.number("at most, ms", "most", 0, 1e6, "0: no limit"),
-      this.number("IOPS, at least", "iops", 0, 1e7, "0: no limit"),
+      this.number("most", "empty or 0: no limit"),
+      this.number("iops", "empty or 0: no limit"),
       this.choose("Time and IOPS hold", "states", WHERE),
-      this.number("Chance of loss in a year, %", "loss", 0, 99, "at most; 0: no limit"),
+      this.number("loss", "at most; empty or 0: no limit"),
     );
   }
 
@@ -144,7 +150,7 @@ export class Form {
       this.text(LABELS["ure"] as string, "ure", "1e-15/bit, or none; empty: by the drive's class"),
       this.text(LABELS["replacement"] as string, "replacement", "2d; empty: at once"),
       this.text(LABELS["detection"] as string, "detection", "1h; empty: at once"),
-      this.number(LABELS["spares"] as string, "spares", 0, 64),
+      this.number("spares"),
       this.text(LABELS["scrub"] as string, "scrub", "1w; empty: never"),
       this.text(LABELS["common"] as string, "common", "shelf:20y:30%; empty: none"),
       this.text(LABELS["batch"] as string, "batch", "5%:8; empty: none"),

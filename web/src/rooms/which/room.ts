@@ -5,6 +5,7 @@ import { type Asked, type Candidate, arrayName, knowsFailures, lossPercent, name
 import { type Drive, driveOf } from "../../arrays/drive";
 import { candidatesOf, evaluate, isEarly, Runs } from "../../arrays/evaluate";
 import { pickOf } from "../../arrays/judge";
+import { REQUESTS, WARM_UP } from "../../arrays/load";
 import { loadTurns } from "../../arrays/load-turns";
 import { type Assumption, assumptionsOf, leftOut, ofLoad, sorted } from "../../arrays/sensitivity";
 import type { DriveEntry } from "../../core/answers";
@@ -13,7 +14,7 @@ import { Refused } from "../../core/losses";
 import { field, h, select } from "../../page/dom";
 import { type Answered } from "./document";
 import { Form, LABELS } from "./form";
-import { askedOf, CANDIDATES_MAX, compareCommand, durabilityCommand, levelsOf, MEMBERS_MAX, membersOf, planCommand, type Setting, settingOf, stateOf } from "./setting";
+import { askedOf, CANDIDATES_MAX, compareCommand, durabilityCommand, levelsOf, membersOf, membersWrong, planCommand, type Setting, settingOf, stateOf, wrongOf } from "./setting";
 import { takeBar } from "./take";
 import { assumptionsTable, levelsTable } from "./tables";
 import { Tornado } from "./tornado";
@@ -50,6 +51,9 @@ export class WhichRoom {
   /** Whether it is known what would change the pick. */
   private isApart = false;
   private readonly problems = h("ol", { class: "problems", "aria-label": "What is wrong", role: "alert" });
+  /** What is wrong with the question, and what was typed and does not count. */
+  private refused: HTMLElement[] = [];
+  private typed: HTMLElement[] = [];
   private readonly status = h("p", { class: "status", role: "status" });
   private readonly bar = h("progress", { max: 1, value: 0, "aria-label": "Runs so far", hidden: true });
   private readonly start = h("button", { type: "button", class: "main", click: () => void this.change() }, "Run");
@@ -65,7 +69,7 @@ export class WhichRoom {
   constructor(
     private readonly core: Core,
     private readonly drives: readonly DriveEntry[],
-    state: Record<string, string>,
+    private readonly state: Record<string, string>,
     private readonly changed: (state: Record<string, string>) => void,
   ) {
     this.setting = settingOf(state);
@@ -93,19 +97,37 @@ export class WhichRoom {
       this.table,
       this.notes,
       this.rests,
-      takeBar(this.core, () => this.answered()),
+      takeBar(this.core, () => this.answered(), () => this.refused.length > 0),
       h("p", { class: "soft" }, KNOWN_BY_OTHERS),
     );
   }
 
   private async begin(): Promise<void> {
-    const levels = await this.core.levels();
-    this.form = new Form(this.setting, this.drives, levels, (setting) => {
-      this.setting = setting;
-      void this.change();
-    });
-    this.element.children[1]?.after(this.form.element);
-    await this.change();
+    try {
+      const levels = await this.core.levels();
+      const changed = (setting: Setting) => {
+        this.setting = setting;
+        this.clear();
+        void this.change();
+      };
+      this.form = new Form(this.setting, this.drives, levels, changed, (wrong) => this.mistyped(wrong));
+      this.element.children[1]?.after(this.form.element);
+      const answering = this.change();
+      this.mistyped(wrongOf(this.state));
+      await answering;
+    } catch (error) {
+      if (!(error instanceof Stopped)) this.refuse(error);
+    }
+  }
+
+  /** Fields that cannot be as typed: what stood there before holds. */
+  private mistyped(wrong: readonly string[]): void {
+    this.typed = wrong.map((text) => h("li", {}, text));
+    this.tellProblems();
+  }
+
+  private tellProblems(): void {
+    this.problems.replaceChildren(...this.refused, ...this.typed);
   }
 
   private tell(): void {
@@ -131,7 +153,8 @@ export class WhichRoom {
     const wish = ++this.wish;
     if (this.isBusy) this.core.stop();
     this.tell();
-    this.problems.replaceChildren();
+    [this.refused, this.typed] = [[], []];
+    this.tellProblems();
     this.isDone = this.isApart = false;
     delete this.element.dataset["pick"];
     this.busy(true);
@@ -155,10 +178,11 @@ export class WhichRoom {
 
   private refuse(error: unknown): void {
     const said = (what: string, remedy: string | null) => h("li", {}, what, ...(remedy ? [h("br"), h("small", {}, `help: ${remedy}`)] : []));
-    if (error instanceof Refused) this.problems.replaceChildren(...error.list.map((one) => said(`${LABELS[one.key] ?? one.key}${one.given ? `, ${one.given}` : ""}: ${one.message}`, one.remedy)));
-    else if (error instanceof Problems) this.problems.replaceChildren(...error.list.map((one) => said(one.message, one.remedy)));
-    else if (error instanceof Wrong) this.problems.replaceChildren(said(error.message, error.remedy));
-    else this.problems.replaceChildren(said(error instanceof Error ? error.message : String(error), null));
+    if (error instanceof Refused) this.refused = error.list.map((one) => said(`${LABELS[one.key] ?? one.key}${one.given ? `, ${one.given}` : ""}: ${one.message}`, one.remedy));
+    else if (error instanceof Problems) this.refused = error.list.map((one) => said(one.message, one.remedy));
+    else if (error instanceof Wrong) this.refused = [said(error.message, error.remedy)];
+    else this.refused = [said(error instanceof Error ? error.message : String(error), null)];
+    this.tellProblems();
   }
 
   private async answerTo(wish: number): Promise<void> {
@@ -187,7 +211,7 @@ export class WhichRoom {
     await this.takeApart(wish);
     this.isApart = true;
     this.show();
-    this.status.textContent = `All known after ${((performance.now() - began) / 1000).toFixed(1)} s. Seed ${asked.seed}, each state ${(4000).toLocaleString("en-US")} requests after ten seconds.`;
+    this.status.textContent = `All known after ${((performance.now() - began) / 1000).toFixed(1)} s. Seed ${asked.seed}, each state ${REQUESTS.toLocaleString("en-US")} requests after ${WARM_UP.replace("s", " s")}.`;
     this.element.dataset["pick"] = this.pick ? nameOf(this.pick) : "none";
   }
 
@@ -203,7 +227,7 @@ export class WhichRoom {
     const subject = this.subjectOf() ?? this.pick;
     if (asked === undefined || subject === undefined) return;
     const went = (from: number, size: number, what: string) => (share: number) => this.went(wish, from + size * share, `${arrayName(subject)}, ${what}`);
-    if (knowsFailures(asked)) this.assumptions = await assumptionsOf(this.core, subject, this.candidates, asked, went(CANDIDATES_SHARE, FAILURES_SHARE, "what its chance of loss rests on"));
+    if (knowsFailures(asked)) this.assumptions = await assumptionsOf(this.core, subject, this.pick, this.candidates, asked, went(CANDIDATES_SHARE, FAILURES_SHARE, "what its chance of loss rests on"));
     this.show();
     const [from, size] = [CANDIDATES_SHARE + FAILURES_SHARE, LOAD_SHARE];
     const load = await ofLoad(this.runs, subject, asked, went(from, size, "half and twice the load"));
@@ -244,7 +268,7 @@ export class WhichRoom {
     });
     this.choice.replaceChildren(field("Chance of loss of", control));
     this.tornado.show(assumptions, lossPercent(subject.losses), asked.limits.loss_percent, arrayName(subject));
-    this.depends.replaceChildren(assumptionsTable(assumptions, leftOut(asked), arrayName(subject)));
+    this.depends.replaceChildren(assumptionsTable(assumptions, leftOut(asked), arrayName(subject), subject === pick));
   }
 
   /** A limit that nothing can be held to. */
@@ -255,7 +279,8 @@ export class WhichRoom {
   private answered(): Answered | undefined {
     const { asked, candidates, pick, assumptions } = this;
     if (asked === undefined || !this.isDone) return undefined;
-    const isOfPick = pick !== undefined && (this.subjectOf() ?? pick) === pick;
+    const subject = this.subjectOf() ?? pick;
+    const isOfPick = pick !== undefined && subject === pick;
     const assumes = assumesLine(asked);
     const lines = [
       ...(pick ? pickLines(pick, candidates, asked, this.isEarly) : nothingLines(candidates, asked)),
@@ -264,7 +289,7 @@ export class WhichRoom {
     ];
     const members = pick?.made.members ?? membersOf(this.setting)?.[0] ?? 4;
     const durability = durabilityCommand(this.setting, members, candidates.filter((one) => one.reason === undefined && one.made.members === members).map(({ made }) => made.level));
-    return { asked, candidates, pick, assumptions, lines, notes: [...this.unheld(), ...notesOf(pick, candidates, isOfPick ? assumptions : [], asked)], commands: [planCommand(this.setting), compareCommand(this.setting, members), ...(durability ? [durability] : [])] };
+    return { asked, candidates, pick, assumptions, subject: assumptions.length > 0 ? subject : undefined, lines, notes: [...this.unheld(), ...notesOf(pick, candidates, isOfPick ? assumptions : [], asked)], commands: [planCommand(this.setting), compareCommand(this.setting, members), ...(durability ? [durability] : [])] };
   }
 }
 
@@ -281,7 +306,7 @@ class Wrong extends Error {
 /** The levels and the numbers of drives. Throws Wrong. */
 function questionOf(setting: Setting): [string[], number[]] {
   const [levels, members] = [levelsOf(setting), membersOf(setting)];
-  if (members === undefined) throw new Wrong(`Numbers of drives, ${setting.members}: they are from 1 to ${MEMBERS_MAX}`, "4..8, or 4,6,8");
+  if (members === undefined) throw new Wrong(`Numbers of drives, ${setting.members}: ${membersWrong(setting)}`, "4..8, or 4,6,8");
   if (levels.length === 0) throw new Wrong("Levels: none is chosen", "choose those to compare, such as raid10 and raid6");
   if (levels.length * members.length > CANDIDATES_MAX) throw new Wrong(`${levels.length} levels of ${members.length} numbers of drives are ${levels.length * members.length} arrays, more than the ${CANDIDATES_MAX} that this page compares`, "choose fewer, or copy the command and run it in a terminal");
   return [levels, members];

@@ -84,34 +84,80 @@ export const WHERE: readonly (readonly [string, string])[] = [
 ];
 const SIZES = /^[1-9]\d*(B|KiB|MiB)$/;
 
-function number(text: string | undefined, otherwise: number, least: number, most: number, isWhole = false): number {
-  const found = text === undefined || text === "" ? Number.NaN : Number(text);
-  return found >= least && found <= most && (!isWhole || Number.isInteger(found)) ? found : otherwise;
+/** What a number of the form may be. */
+interface Span {
+  label: string;
+  least: number;
+  most: number;
+  isWhole?: boolean;
+  /** Whether an empty field is 0, for no limit. */
+  isLimit?: boolean;
 }
 
-export function settingOf(state: Record<string, string>): Setting {
+export const NUMBERS = {
+  price: { label: "Price of a drive", least: 0.01, most: 1e7 },
+  reads: { label: "Reads, %", least: 1, most: 99, isWhole: true },
+  rate: { label: "Requests per second", least: 0.1, most: 1e6 },
+  depth: { label: "Requests outstanding", least: 1, most: 256, isWhole: true },
+  seed: { label: "Seed", least: 1, most: 2 ** 31, isWhole: true },
+  capacity: { label: "Capacity, TB", least: 0.001, most: 1e6 },
+  most: { label: "at most, ms", least: 0, most: 1e6, isLimit: true },
+  iops: { label: "IOPS, at least", least: 0, most: 1e7, isLimit: true },
+  loss: { label: "Chance of loss in a year, %", least: 0, most: 99, isLimit: true },
+  spares: { label: "Hot spares", least: 0, most: 64, isWhole: true },
+} satisfies Record<string, Span>;
+export type NumberKey = keyof typeof NUMBERS;
+
+/** A number as typed; undefined where it cannot be. */
+function number(text: string, { least, most, isWhole = false, isLimit = false }: Span): number | undefined {
+  const found = text.trim() === "" ? (isLimit ? 0 : Number.NaN) : Number(text);
+  return found >= least && found <= most && (!isWhole || Number.isInteger(found)) ? found : undefined;
+}
+
+/** A currency as typed, in capitals; undefined where it is none. */
+function currency(text: string): string | undefined {
+  const found = text.trim().toUpperCase();
+  return /^[A-Z]{3}$/.test(found) ? found : undefined;
+}
+
+/** What was typed into numbers and the currency and cannot be, with what can. */
+export function wrongOf(typed: Record<string, string>): string[] {
+  const shown = (value: number) => value.toLocaleString("en-US", { maximumFractionDigits: 3 }).replace(/,/g, " ");
+  const found: string[] = [];
+  for (const [key, text] of Object.entries(typed)) {
+    const span: Span | undefined = Object.hasOwn(NUMBERS, key) ? NUMBERS[key as NumberKey] : undefined;
+    const given = text.trim() || "nothing";
+    if (span && number(text, span) === undefined) found.push(`${span.label}, ${given}: ${span.isWhole ? "a whole number " : ""}from ${shown(span.least)} to ${shown(span.most)}`);
+    if (key === "currency" && currency(text) === undefined) found.push(`Currency, ${given}: three letters, such as ${DEFAULT.currency}`);
+  }
+  return found;
+}
+
+/** The setting of a link or a form; numbers and currencies that cannot be stay as in `last`. */
+export function settingOf(state: Record<string, string>, last: Setting = DEFAULT): Setting {
   const text = (name: keyof Setting) => state[name] ?? String(DEFAULT[name]);
+  const numberOf = (name: NumberKey) => number(text(name), NUMBERS[name]) ?? last[name];
   const oneOf = <Name extends string>(given: string, names: readonly Name[], otherwise: Name): Name => names.find((name) => name === given) ?? otherwise;
   return {
     drive: text("drive"),
     levels: text("levels"),
     members: text("members"),
-    price: number(state["price"], DEFAULT.price, 0.01, 1e7),
-    currency: /^[A-Z]{3}$/.test(text("currency")) ? text("currency") : DEFAULT.currency,
+    price: numberOf("price"),
+    currency: currency(text("currency")) ?? last.currency,
     rw: oneOf(text("rw"), Object.keys(KINDS), DEFAULT.rw),
     bs: SIZES.test(text("bs")) ? text("bs") : DEFAULT.bs,
-    reads: number(state["reads"], DEFAULT.reads, 1, 99, true),
+    reads: numberOf("reads"),
     ask: oneOf(text("ask"), ["rate", "depth"], DEFAULT.ask),
-    rate: number(state["rate"], DEFAULT.rate, 0.1, 1e6),
+    rate: numberOf("rate"),
     process: oneOf(text("process"), ["poisson", "linear"], "poisson"),
-    depth: number(state["depth"], DEFAULT.depth, 1, 256, true),
+    depth: numberOf("depth"),
     sync: state["sync"] === "true",
-    seed: number(state["seed"], DEFAULT.seed, 1, 2 ** 31, true),
-    capacity: number(state["capacity"], DEFAULT.capacity, 0.001, 1e6),
+    seed: numberOf("seed"),
+    capacity: numberOf("capacity"),
     quantile: oneOf(text("quantile"), QUANTILES, "p99"),
-    most: number(state["most"], DEFAULT.most, 0, 1e6),
-    iops: number(state["iops"], DEFAULT.iops, 0, 1e7),
-    loss: number(state["loss"], DEFAULT.loss, 0, 99),
+    most: numberOf("most"),
+    iops: numberOf("iops"),
+    loss: numberOf("loss"),
     states: oneOf(text("states"), WHERE.map(([value]) => value), "healthy"),
     life: oneOf(text("life"), ["afr", "mttf"], "afr"),
     afr: text("afr"),
@@ -120,7 +166,7 @@ export function settingOf(state: Record<string, string>): Setting {
     scrub: text("scrub"),
     detection: text("detection"),
     replacement: text("replacement"),
-    spares: number(state["spares"], DEFAULT.spares, 0, 64, true),
+    spares: numberOf("spares"),
     common: text("common"),
     batch: text("batch"),
   };
@@ -132,14 +178,23 @@ export function stateOf(setting: Setting): Record<string, string> {
 
 export const levelsOf = ({ levels }: Setting): string[] => [...new Set(levels.split(",").map((name) => name.trim()).filter(Boolean))];
 
+const RANGE = /^\s*(\d+)\s*\.\.\s*(\d+)\s*$/;
+
 /** The numbers of drives: `4..8`, or `4,6,8`; undefined where the text is neither. */
 export function membersOf({ members }: Setting): number[] | undefined {
-  const range = /^\s*(\d+)\s*\.\.\s*(\d+)\s*$/.exec(members);
+  const range = RANGE.exec(members);
   const [from, to] = [Number(range?.[1]), Number(range?.[2])];
   if (range && to - from > MEMBERS_MAX) return undefined;
   const found = range ? Array.from({ length: Math.max(to - from + 1, 0) }, (_, at) => from + at) : members.split(",").map((part) => (/^\s*\d+\s*$/.test(part) ? Number(part) : Number.NaN));
   const isSound = found.length > 0 && found.every((one) => one >= 1 && one <= MEMBERS_MAX);
   return isSound ? [...new Set(found)] : undefined;
+}
+
+/** Why a text names no numbers of drives. */
+export function membersWrong({ members }: Setting): string {
+  const range = RANGE.exec(members);
+  if (range && Number(range[1]) > Number(range[2])) return "the first number is larger";
+  return range || /^[\d\s,]*\d[\d\s,]*$/.test(members) ? `they are from 1 to ${MEMBERS_MAX}` : "this is neither a range nor a list of whole numbers";
 }
 
 export function loadOf(setting: Setting): Load {
@@ -222,7 +277,7 @@ export function compareCommand(setting: Setting, members: number): string {
 }
 
 /** The chances of loss alone, with the rebuild simulated under the load; undefined where nothing fails.
- *  `levels` are those that so many drives make. */
+ *  `levels` are those that so many drives make. The seed is left out, which is told with the copy. */
 export function durabilityCommand(setting: Setting, members: number, levels: readonly string[]): string | undefined {
   const failures = failureOptions(setting);
   if (failures.length === 0 || levels.length === 0) return undefined;

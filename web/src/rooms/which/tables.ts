@@ -61,20 +61,26 @@ function stateCell(one: Candidate, figures: Figures | undefined, names: readonly
 
 function lossCells(one: Candidate, asked: Asked): string[] {
   if (!knowsFailures(asked) || one.losses === undefined) return Array.from({ length: 4 }, () => NONE);
-  const causes = causesOf(one);
+  const { loss_in_a_year: year, mttdl_years: mean, share_by_sectors: share } = one.losses;
+  // Below what the least chance lies says nothing of the chance.
+  if (one.is_bound && year.value === null) return Array.from({ length: 4 }, () => NONE);
   const bound = one.is_bound ? "≥ " : "";
-  const { mttdl_years: mean } = one.losses;
+  // Of losses that were not seen there are no causes.
+  const causes = year.value === null ? undefined : causesOf(one);
+  const drives = causes ? bound + general(causes.drives, 3) : NONE;
+  const sectors = causes ? (share === null ? "0" : bound + general(causes.sectors, 3)) : NONE;
   const years = mean.value === null ? `>${general(mean.low, 3)}` : mean.value >= 100 && mean.value < 1e6 ? Math.round(mean.value).toLocaleString("en-US") : general(mean.value, 3);
-  return [`${bound}${chanceText(one.losses.loss_in_a_year)}`, general(causes?.drives ?? 0, 3), general(causes?.sectors ?? 0, 3), `${one.is_bound ? "≤ " : ""}${years}`];
+  return [`${bound}${chanceText(year)}`, drives, sectors, `${one.is_bound ? "≤ " : ""}${years}`];
 }
 
-/** A row for each assumption, those with the largest effect first; those that nobody gave last. */
-export function assumptionsTable(assumptions: readonly Assumption[], leftOut: readonly (readonly [string, string])[], name: string): HTMLElement {
-  const heads = ["Assumption", "Is", "Loss in a year at half of it, %", "at twice of it, %", "The pick turns"];
+/** A row for each assumption, those with the largest effect first; those that nobody gave last. Where the pick turns is known
+ *  for the pick alone. */
+export function assumptionsTable(assumptions: readonly Assumption[], leftOut: readonly (readonly [string, string])[], name: string, isPick: boolean): HTMLElement {
+  const heads = ["Assumption", "Is", "Loss in a year at half of it, %", "at twice of it, %", ...(isPick ? ["The pick turns"] : [])];
   const chance = (one: Varied | undefined) => (one === undefined ? NONE : `${one.is_told ? "" : "~"}${general(one.value, 2)}`);
   const rows = [
-    ...assumptions.map((one) => [one.name, one.value, chance(one.low), chance(one.high), one.turns.map((turn) => turnPart(one, turn)).join("; ")]),
-    ...leftOut.map(([what, value]) => [what, value, NONE, NONE, ""]),
+    ...assumptions.map((one) => [one.name, one.value, chance(one.low), chance(one.high), ...(isPick ? [one.turns.map((turn) => turnPart(one, turn)).join("; ")] : [])]),
+    ...leftOut.map(([what, value]) => [what, value, NONE, NONE, ...(isPick ? [""] : [])]),
   ];
   return h(
     "table",

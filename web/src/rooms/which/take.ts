@@ -3,8 +3,8 @@ import type { Core } from "../../core/client";
 import { copy, download, h } from "../../page/dom";
 import { type Answered, csvText, jsonText } from "./document";
 
-/** The buttons; `answered` is what is known, undefined before all arrays are. */
-export function takeBar(core: Core, answered: () => Answered | undefined): HTMLElement {
+/** The buttons; `answered` is what is known, undefined before all arrays are; `isRefused`: whether the question has a problem. */
+export function takeBar(core: Core, answered: () => Answered | undefined, isRefused: () => boolean): HTMLElement {
   const status = h("span", { role: "status", class: "status" });
   const say = (text: string) => {
     status.textContent = text;
@@ -13,12 +13,13 @@ export function takeBar(core: Core, answered: () => Answered | undefined): HTMLE
   const button = (text: string, act: (found: Answered) => void | Promise<void>) =>
     h("button", { type: "button", click: () => {
       const found = answered();
-      if (found === undefined) say("Not all arrays are known yet.");
+      if (found === undefined) say(isRefused() ? "The question has a problem, see above." : "Not all arrays are known yet.");
       else void act(found);
     } }, text);
-  const command = (verb: string) => button(`Copy as drivelab ${verb}`, ({ commands }) => {
+  const command = (verb: string) => button(`Copy as drivelab ${verb}`, ({ asked, commands }) => {
+    const seedless = verb === "durability" && asked.seed !== 1 ? ` The command leaves the seed ${asked.seed} out.` : "";
     const found = commands.find((one) => one.startsWith(`drivelab ${verb} `));
-    return found === undefined ? say("Nothing fails: say how often a drive does.") : copy(found, bar, say);
+    return found === undefined ? say("Nothing fails: say how often a drive does.") : copy(found, bar, (what) => say(what + seedless));
   });
   bar.append(
     h("button", { type: "button", click: () => void copy(location.href, bar, say) }, "Copy link"),

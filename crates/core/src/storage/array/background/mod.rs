@@ -150,9 +150,7 @@ impl Background {
             return;
         }
         for job in &mut self.jobs {
-            let whole = layout.filled(job).saturating_sub(job.begin);
-            let passed = ((u128::from(whole) * u128::from(state.params.rebuilt.bits())) >> 32) as u64;
-            job.done.before = passed - passed % job.step;
+            job.done.before = passed_by(layout, job, state.params.rebuilt);
             job.next = job.begin + job.done.before;
             let edge = layout.edge(job.next);
             for target in &job.targets {
@@ -165,9 +163,7 @@ impl Background {
     /// the first window there is done, but not as processed.
     pub fn skip_rebuilds(&mut self, layout: &Layout, share: Share) {
         for job in self.jobs.iter_mut().filter(|job| job.kind == SyncKind::Rebuild && !job.is_over()) {
-            let whole = layout.filled(job).saturating_sub(job.begin);
-            let passed = ((u128::from(whole) * u128::from(share.bits())) >> 32) as u64;
-            job.next = job.next.max(job.begin + passed - passed % job.step);
+            job.next = job.next.max(job.begin + passed_by(layout, job, share));
         }
     }
 
@@ -272,4 +268,11 @@ impl Background {
         job.pace.drains = gives_way == GivesWay::ByDraining && job.pace.hosts.note_use(requested);
         Some(job.windows.len() - 1)
     }
+}
+
+/// What lies before this share of a job's work, in whole steps of it.
+fn passed_by(layout: &Layout, job: &SyncJob, share: Share) -> u64 {
+    let whole = layout.filled(job).saturating_sub(job.begin);
+    let passed = ((u128::from(whole) * u128::from(share.bits())) >> 32) as u64;
+    passed - passed % job.step
 }
