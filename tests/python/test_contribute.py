@@ -128,6 +128,16 @@ def refusals(run, bundle: Path, *words: str) -> str:
     return str(done.stdout)
 
 
+def test_the_entry_is_in_the_current_folder_by_default(bundle, run, tmp_path):
+    done = run("catalogue", "contribute", bundle, "--name", "acme-two", "-q")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "acme-two" / "acme-two.toml").is_file()
+    (tmp_path / "none").mkdir()
+    done = run("catalogue", "contribute", "none")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "none: drive.toml is missing: write it by `drivelab fit" in done.stderr
+
+
 def test_measurements_that_are_missing(bundle, changed, run):
     sweep, chain, _ = contents(bundle)
     assert "the sweep is missing: add sweep.record.json" in refusals(run, changed(records=[chain]))

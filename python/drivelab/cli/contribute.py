@@ -26,15 +26,16 @@ def contribute(
         ),
     ],
     output: Annotated[
-        Path,
+        Path | None,
         typer.Option(
             "--output",
             "-o",
-            help="The folder in which the entry becomes a folder",
+            help="The folder in which the entry becomes a folder; the current one by default",
             metavar="DIR",
             parser=place,
+            show_default=False,
         ),
-    ] = Path(),
+    ] = None,
     name: Annotated[
         str | None,
         typer.Option(
@@ -48,7 +49,7 @@ def contribute(
 
     Exits 3 where the bundle is refused, with every reason.
     """
-    done = make_entry(bundle, output, name)
+    done = make_entry(bundle, output or Path(), name)
     if as_json:
         emit_json(done.to_dict())
     elif done.refused:
